@@ -1,0 +1,75 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// vlearn bench: figures for this machine, each beside a reference measured in the same run.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "command.h"
+#include "measure.h"
+#include "vlearn/core/json.h"
+#include "vlearn/core/simd.h"
+#include "vlearn/core/version.h"
+
+namespace vlearn::app {
+namespace {
+
+struct Options {
+  std::string group;
+  bool as_json = false;
+};
+
+void print_table(const std::vector<bench::Measurement>& measurements) {
+  std::string text = fmt::format("{:<30}{:>9}   {:<24}{:>9}{:>8}\n", "ns per operation", "vlearn",
+                                 "reference", "ns", "ratio");
+  for (const bench::Measurement& m : measurements) {
+    text += fmt::format("{:<30}{:>9.2f}   {:<24}{:>9.2f}{:>7.2f}x\n", m.name, m.ns, m.reference,
+                        m.reference_ns, m.reference_ns / m.ns);
+  }
+  print(text);
+}
+
+void print_json(const Options& options, const std::vector<bench::Measurement>& measurements) {
+  JsonWriter json;
+  json.begin_object().member("schema", "vlearn.bench/1");
+  json.member("version", build_info().version).member("commit", build_info().commit);
+  json.member("simd", simd_target()).member("group", options.group);
+  json.key("measurements").begin_array();
+  for (const bench::Measurement& m : measurements) {
+    json.begin_object().member("name", m.name).member("ns", m.ns);
+    json.member("reference", m.reference).member("reference_ns", m.reference_ns).end_object();
+  }
+  json.end_array().end_object();
+  print(json.text() + "\n");
+}
+
+ExitCode run(const Options& options) {
+  const std::vector<bench::Measurement> measurements = bench::core();
+  if (options.as_json) {
+    print_json(options, measurements);
+  } else {
+    print_table(measurements);
+  }
+  return ExitCode::good;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("bench", "Time the kernels on this machine");
+  command->description(
+      "Time the kernels on this machine, each beside a reference in the same run\n\n"
+      "Examples:\n"
+      "  vlearn bench core\n"
+      "  vlearn bench core --json\n");
+  command->add_option("group", options->group, "What to time: core")
+      ->required()
+      ->check(CLI::IsMember({"core"}));
+  command->add_flag("--json", options->as_json, "One JSON object instead of the table");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace vlearn::app

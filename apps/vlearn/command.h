@@ -1,0 +1,34 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the sub-commands share: exit codes, the place where results go, registration.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string_view>
+
+namespace vlearn::app {
+
+/// docs/reference/exit_codes.md; scripts depend on them.
+enum class ExitCode : int {
+  good = 0,
+  bug = 1,
+  usage = 2,
+  input = 3,
+  gap = 4,
+  resource = 5,
+};
+
+/// Writes to stdout, which carries results only; throws Error when it cannot (disk full).
+void print(std::string_view text);
+
+/// What the chosen sub-command does, once all arguments are known to be good.
+using Action = std::function<ExitCode()>;
+
+// One per file beside this one: adds the sub-command to the parser; when it is the chosen one, the
+// parser sets `action`.
+void add_bench(CLI::App& app, Action& action);
+void add_self_test(CLI::App& app, Action& action);
+
+}  // namespace vlearn::app

@@ -1,0 +1,56 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "measure.h"
+
+#include <algorithm>
+#include <ctime>
+#include <limits>
+#include <utility>
+
+namespace vlearn::bench {
+namespace {
+
+constexpr int kTurns = 15;
+constexpr double kNsPerTurn = 10e6;
+
+double cpu_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+double ns_for(const Work& work, std::size_t operations) {
+  const double begin = cpu_ns();
+  [[maybe_unused]] const volatile double result = work(operations);
+  return cpu_ns() - begin;
+}
+
+/// Enough operations to fill a turn.
+std::size_t calibrate(const Work& work) {
+  std::size_t operations = 1;
+  while (ns_for(work, operations) < kNsPerTurn && operations < (std::size_t{1} << 40U)) {
+    operations *= 2;
+  }
+  return operations;
+}
+
+}  // namespace
+
+Measurement compare(std::string name,
+                    const Work& work,
+                    std::string reference,
+                    const Work& reference_work) {
+  const std::size_t operations = calibrate(work);
+  const std::size_t reference_operations = calibrate(reference_work);
+  constexpr double never = std::numeric_limits<double>::infinity();
+  Measurement result{std::move(name), never, std::move(reference), never};
+  for (int turn = 0; turn < kTurns; ++turn) {
+    result.ns = std::min(result.ns, ns_for(work, operations) / static_cast<double>(operations));
+    result.reference_ns =
+        std::min(result.reference_ns, ns_for(reference_work, reference_operations) /
+                                          static_cast<double>(reference_operations));
+  }
+  return result;
+}
+
+}  // namespace vlearn::bench

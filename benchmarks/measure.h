@@ -1,0 +1,34 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Timing for `vlearn bench`. Machines are noisy, so a figure stands beside a reference measured in
+// the same run: both run in turns, and each gets the best of its turns.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace vlearn::bench {
+
+struct Measurement {
+  std::string name;
+  double ns = 0.0;  ///< CPU time of this thread per operation
+  std::string reference;
+  double reference_ns = 0.0;
+};
+
+/// Does `operations` operations and returns something computed from all of them, so that the
+/// compiler cannot leave any out.
+using Work = std::function<double(std::size_t operations)>;
+
+[[nodiscard]] Measurement compare(std::string name,
+                                  const Work& work,
+                                  std::string reference,
+                                  const Work& reference_work);
+
+/// The kernels of `core`.
+[[nodiscard]] std::vector<Measurement> core();
+
+}  // namespace vlearn::bench

@@ -1,0 +1,73 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The weights of the paper's incremental averages, as a family in an integer c >= 1 (the paper's
+// is c = H):
+//
+//   alpha_t     = (c + 1) / (c + t)                      alpha_1 = 1
+//   alpha_t^i   = alpha_i prod_{j=i+1..t} (1 - alpha_j) = C(c+i-1, c) / C(c+t, c+1),  1 <= i <= t
+//   F_t(i)      = sum_{l<=i} alpha_t^l = prod_{j=0..c} (i+j)/(t+j) = prod_{j=i+1..t} (j-1)/(c+j)
+//   w_t         = alpha_t^t / alpha_t^1 = C(c+t-1, c)    never formed: it overflows
+//
+// Any X_t = sum_i alpha_t^i x_i obeys X_t = (1 - alpha_t) X_{t-1} + alpha_t x_t, and since
+// alpha_1 = 1 no initial value matters. Visits t and i count from 1 here, as in the paper.
+#pragma once
+
+#include <cstdint>
+
+#include "vlearn/core/random.h"
+
+namespace vlearn {
+
+namespace detail {
+
+/// One draw of Floyd's algorithm for a uniform subset of {1..j}, seen through its maximum alone:
+/// the set has `size` elements of {1..j-1} and this maximum, r is uniform on {1..j}. Floyd takes
+/// r, or j where r is taken already. Of the j outcomes, `size` hit the set (then the new maximum is
+/// j), maximum - size lie below the maximum beside the set (it stays), and each r above it becomes
+/// the maximum. Which of those below are the hits does not matter: let it be the upper ones.
+[[nodiscard]] constexpr std::uint64_t grow_maximum(std::uint64_t maximum,
+                                                   std::uint64_t size,
+                                                   std::uint64_t j,
+                                                   std::uint64_t r) noexcept {
+  if (r > maximum) return r;
+  return r > maximum - size ? j : maximum;
+}
+
+}  // namespace detail
+
+class AlphaWeights {
+ public:
+  /// Throws Error unless 1 <= c < kMaxSteps.
+  explicit AlphaWeights(std::uint64_t c);
+
+  [[nodiscard]] std::uint64_t c() const noexcept { return c_; }
+
+  /// alpha_t, t >= 1.
+  [[nodiscard]] double rate(std::uint64_t t) const noexcept {
+    return static_cast<double>(c_ + 1) / static_cast<double>(c_ + t);
+  }
+  /// w_{t-1} / w_t = (t - 1) / (c + t - 1): what a normalised cumulative sum is multiplied with.
+  [[nodiscard]] double decay(std::uint64_t t) const noexcept {
+    return static_cast<double>(t - 1) / static_cast<double>(c_ + t - 1);
+  }
+  /// alpha_t^i, 1 <= i <= t; relative error at most 2 (min(c + 1, t - i) + 2) 2^-53 unless it
+  /// underflows.
+  [[nodiscard]] double weight(std::uint64_t t, std::uint64_t i) const noexcept {
+    return rate(i) * cdf(t, i);
+  }
+  /// F_t(i), 0 <= i <= t; relative error as weight().
+  [[nodiscard]] double cdf(std::uint64_t t, std::uint64_t i) const noexcept;
+  /// sum_i alpha_t^i / i = (c + 1)/(c t) (1 - 1/C(c+t, c)).
+  [[nodiscard]] double sum_of_inverse_visits(std::uint64_t t) const noexcept;
+
+  /// i in {1, ..., t} with probability alpha_t^i, exactly, in integers alone: every machine and
+  /// language draws the same index from a shared seed. Takes c + 1 draws of below() whatever the
+  /// outcome (each may skip some bits, alike for all who share the key); t + c < 2^63.
+  [[nodiscard]] std::uint64_t sample(std::uint64_t t, Draws& draws) const noexcept;
+
+ private:
+  std::uint64_t c_;
+};
+
+}  // namespace vlearn

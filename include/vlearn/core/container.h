@@ -1,0 +1,177 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Named arrays in one file, in the open safetensors layout, so that a NumPy user opens it with one
+// call: 8 bytes of header length (little-endian), a JSON header, then the raw little-endian arrays.
+//
+// What we add without leaving that layout: the last array, `commit` (32 bytes), is the SHA-256 of
+// everything before it, header included. Files written here always have it and announce it in the
+// metadata ("commit": "sha256"), so that damage to its own entry shows too. A file that has it or
+// announces it is checked against it; one without (from other software) is read and says so.
+//
+// A file is a security boundary. Accepted are only files whose header has at most 1 MiB, whose at
+// most 4096 arrays have names of at most 255 bytes, known types, sizes that multiply without
+// overflow, and byte ranges that tile the data exactly, without gaps or overlaps. All of it is
+// checked before any array is touched; reading and mapping share this one parser.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "vlearn/core/error.h"
+#include "vlearn/core/file.h"
+
+namespace vlearn {
+
+enum class ElementType : std::uint8_t { f64, f32, i64, u64, i32, u32, i16, u16, i8, u8, boolean };
+
+[[nodiscard]] std::size_t size_of(ElementType type) noexcept;
+/// As safetensors spells it: "F64", "I32", "BOOL", ...
+[[nodiscard]] std::string_view name_of(ElementType type) noexcept;
+
+/// The element type that stores a T: double, float, the sized integers. (BOOL is read as u8.)
+template <class T>
+inline constexpr std::optional<ElementType> kElementType = std::nullopt;
+template <>
+inline constexpr std::optional<ElementType> kElementType<double> = ElementType::f64;
+template <>
+inline constexpr std::optional<ElementType> kElementType<float> = ElementType::f32;
+template <>
+inline constexpr std::optional<ElementType> kElementType<std::int64_t> = ElementType::i64;
+template <>
+inline constexpr std::optional<ElementType> kElementType<std::uint64_t> = ElementType::u64;
+template <>
+inline constexpr std::optional<ElementType> kElementType<std::int32_t> = ElementType::i32;
+template <>
+inline constexpr std::optional<ElementType> kElementType<std::uint32_t> = ElementType::u32;
+template <>
+inline constexpr std::optional<ElementType> kElementType<std::int16_t> = ElementType::i16;
+template <>
+inline constexpr std::optional<ElementType> kElementType<std::uint16_t> = ElementType::u16;
+template <>
+inline constexpr std::optional<ElementType> kElementType<std::int8_t> = ElementType::i8;
+template <>
+inline constexpr std::optional<ElementType> kElementType<std::uint8_t> = ElementType::u8;
+
+template <class T>
+concept ArrayElement = kElementType<T>.has_value();
+
+inline constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{1} << 20U;
+inline constexpr std::size_t kMaxArrays = 4096;
+inline constexpr std::size_t kMaxArrayNameBytes = 255;
+inline constexpr std::size_t kMaxArrayRank = 64;
+inline constexpr std::string_view kCommitName = "commit";
+
+struct ArrayInfo {
+  std::string name;
+  ElementType type = ElementType::u8;
+  std::vector<std::uint64_t> shape;  ///< last index fastest; empty for a single number
+  std::uint64_t offset = 0;          ///< of its first byte in the file
+  std::uint64_t bytes = 0;
+};
+
+/// Collects arrays and writes them. Array data is borrowed until write().
+class ContainerWriter {
+ public:
+  /// `format` goes to the metadata under "format": "vlearn.policy/1".
+  explicit ContainerWriter(std::string format);
+
+  /// Each key once; "format" and "commit" are taken. Keys and values are UTF-8.
+  ContainerWriter& metadata(std::string key, std::string value);
+
+  /// The product of `shape` must be the number of values. Names are UTF-8, at most 255 bytes,
+  /// each once; `commit` and `__metadata__` are taken.
+  template <ArrayElement T>
+  ContainerWriter& add(std::string name,
+                       std::vector<std::uint64_t> shape,
+                       std::span<const T> values) {
+    return add_bytes({std::move(name), *kElementType<T>, std::move(shape), 0, values.size_bytes()},
+                     std::as_bytes(values));
+  }
+  template <ArrayElement T>
+  ContainerWriter& add(std::string name,
+                       std::vector<std::uint64_t> shape,
+                       const std::vector<T>& values) {
+    return add(std::move(name), std::move(shape), std::span<const T>(values));
+  }
+
+  /// Atomically: the whole new file, or what was there before.
+  void write(const std::filesystem::path& path) const;
+
+ private:
+  struct Entry {
+    ArrayInfo info;
+    std::span<const std::byte> data;
+  };
+  ContainerWriter& add_bytes(ArrayInfo info, std::span<const std::byte> data);
+  [[nodiscard]] std::string header(const std::vector<Entry>& entries) const;
+
+  std::vector<std::pair<std::string, std::string>> metadata_;
+  std::vector<Entry> entries_;
+};
+
+struct ContainerOptions {
+  /// The largest file that is opened.
+  std::uint64_t max_bytes = std::uint64_t{1} << 40U;
+  /// Map instead of read: for files that nobody else changes, see FileBytes.
+  bool mapped = false;
+};
+
+/// A file of arrays, checked as a whole when it is opened.
+class Container {
+ public:
+  [[nodiscard]] static Container open(const std::filesystem::path& path,
+                                      const ContainerOptions& options = {});
+  /// `source` stands in front of every message.
+  [[nodiscard]] static Container parse(FileBytes file, std::string source);
+
+  /// Whether the file carried a commit (which has then been found right).
+  [[nodiscard]] bool committed() const noexcept { return committed_; }
+  [[nodiscard]] const std::string& source() const noexcept { return source_; }
+
+  [[nodiscard]] std::optional<std::string_view> metadata(std::string_view key) const;
+  /// In file order, without `commit`.
+  [[nodiscard]] std::span<const ArrayInfo> arrays() const noexcept { return arrays_; }
+  /// Null when there is none.
+  [[nodiscard]] const ArrayInfo* find(std::string_view name) const noexcept;
+  /// Throws Error where there is none.
+  [[nodiscard]] const ArrayInfo& at(std::string_view name) const;
+
+  /// The values of an array, in place. Throws Error when it is missing, of another type, or not
+  /// aligned for T (files from other software need not be).
+  template <ArrayElement T>
+  [[nodiscard]] std::span<const T> view(std::string_view name) const {
+    const std::span<const std::byte> bytes = bytes_of(name, *kElementType<T>, alignof(T));
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+
+  [[nodiscard]] Error error(std::string_view array,
+                            std::string problem,
+                            std::string fix = {}) const;
+
+ private:
+  Container(FileBytes file, std::string source)
+      : file_(std::move(file)), source_(std::move(source)) {}
+  void parse_header();
+  void check_tiling(std::uint64_t data_begin) const;
+  void check_commit();
+  [[nodiscard]] std::span<const std::byte> bytes_of(std::string_view name,
+                                                    ElementType type,
+                                                    std::size_t alignment) const;
+
+  FileBytes file_;
+  std::string source_;
+  std::vector<std::pair<std::string, std::string>> metadata_;
+  std::vector<ArrayInfo> arrays_;
+  bool committed_ = false;
+};
+
+}  // namespace vlearn

@@ -1,0 +1,80 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole files in, whole files out. Reading takes regular files of a bounded size only; writing is
+// atomic: after a crash at any moment the old file or the new one is there, never a part.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace vlearn {
+
+/// The bytes of one file, kept as long as this object lives; aligned to 16 bytes at least.
+class FileBytes {
+ public:
+  /// Reads the file into memory. Throws Error (input) when it is missing, not a regular file, or
+  /// changes its size meanwhile, and Error (resource) when it is larger than `max_bytes`.
+  [[nodiscard]] static FileBytes read(const std::filesystem::path& path, std::uint64_t max_bytes);
+
+  /// Maps the file instead: nothing is copied, pages come in as they are looked at. For files that
+  /// nobody else changes (our own histories): one that shrinks under the map ends the program.
+  [[nodiscard]] static FileBytes map(const std::filesystem::path& path, std::uint64_t max_bytes);
+
+  /// Bytes that are in memory already.
+  [[nodiscard]] static FileBytes copy(std::span<const std::byte> bytes);
+
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data_.get(), size_}; }
+  [[nodiscard]] std::string_view text() const noexcept {
+    return {reinterpret_cast<const char*>(data_.get()), size_};
+  }
+
+ private:
+  struct Release {
+    std::size_t mapped_size = 0;  // 0: from the heap
+    void operator()(const std::byte* data) const noexcept;
+  };
+  using Data = std::unique_ptr<const std::byte[], Release>;
+
+  FileBytes(Data data, std::size_t size) noexcept : data_(std::move(data)), size_(size) {}
+
+  Data data_;
+  std::size_t size_ = 0;
+};
+
+/// A file being written beside its final place. commit() makes it durable and puts it there in one
+/// move; without commit() it vanishes with this object.
+class AtomicFile {
+ public:
+  /// Creates a temporary file in the folder of `path`, which must exist.
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  AtomicFile(AtomicFile&&) = delete;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+
+  /// Throws Error (resource) when the disk is full or fails; the old file stays.
+  void write(std::span<const std::byte> bytes);
+  /// fsync, rename, fsync of the folder. The last call.
+  void commit();
+
+ private:
+  void discard() noexcept;
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int descriptor_ = -1;
+};
+
+/// Puts the bytes at `path`, in place of what was there, or leaves it as it was.
+void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
+void write_file(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace vlearn

@@ -1,0 +1,23 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything, for users. Inside the library each file includes what it uses.
+#pragma once
+
+#include "vlearn/core/alpha.h"              // IWYU pragma: export
+#include "vlearn/core/cancel.h"             // IWYU pragma: export
+#include "vlearn/core/container.h"          // IWYU pragma: export
+#include "vlearn/core/error.h"              // IWYU pragma: export
+#include "vlearn/core/exp.h"                // IWYU pragma: export
+#include "vlearn/core/file.h"               // IWYU pragma: export
+#include "vlearn/core/float_environment.h"  // IWYU pragma: export
+#include "vlearn/core/hash.h"               // IWYU pragma: export
+#include "vlearn/core/id.h"                 // IWYU pragma: export
+#include "vlearn/core/json.h"               // IWYU pragma: export
+#include "vlearn/core/parallel.h"           // IWYU pragma: export
+#include "vlearn/core/random.h"             // IWYU pragma: export
+#include "vlearn/core/simd.h"               // IWYU pragma: export
+#include "vlearn/core/simplex.h"            // IWYU pragma: export
+#include "vlearn/core/table.h"              // IWYU pragma: export
+#include "vlearn/core/text.h"               // IWYU pragma: export
+#include "vlearn/core/version.h"            // IWYU pragma: export

@@ -1,0 +1,316 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/core/container.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <tuple>
+
+#include "vlearn/core/assert.h"
+#include "vlearn/core/checked.h"
+#include "vlearn/core/hash.h"
+#include "vlearn/core/json.h"
+#include "vlearn/core/text.h"
+
+namespace vlearn {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "files are little-endian and read in place");
+
+constexpr const char* kRestore = "restore it from a copy";
+constexpr std::string_view kMetadataName = "__metadata__";
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::size_t kCommitBytes = sizeof(Sha256Digest);
+
+struct TypeInfo {
+  ElementType type;
+  std::string_view name;
+  std::size_t size;
+};
+constexpr std::array<TypeInfo, 11> kTypes = {{
+    {ElementType::f64, "F64", 8},
+    {ElementType::f32, "F32", 4},
+    {ElementType::i64, "I64", 8},
+    {ElementType::u64, "U64", 8},
+    {ElementType::i32, "I32", 4},
+    {ElementType::u32, "U32", 4},
+    {ElementType::i16, "I16", 2},
+    {ElementType::u16, "U16", 2},
+    {ElementType::i8, "I8", 1},
+    {ElementType::u8, "U8", 1},
+    {ElementType::boolean, "BOOL", 1},
+}};
+
+const TypeInfo& info_of(ElementType type) noexcept {
+  return *std::find_if(kTypes.begin(), kTypes.end(),
+                       [&](const TypeInfo& info) { return info.type == type; });
+}
+
+std::optional<std::uint64_t> bytes_needed(const ArrayInfo& info) {
+  const std::optional<std::uint64_t> count = checked_product(info.shape);
+  return count ? checked_multiply(*count, size_of(info.type)) : std::nullopt;
+}
+
+ElementType parse_type(const JsonValue& value) {
+  for (const TypeInfo& info : kTypes) {
+    if (info.name == value.string()) return info.type;
+  }
+  throw value.error("is '" + printable(value.string(), 20) + "', which is not a type read here",
+                    "store F64, F32 or an integer type");
+}
+
+/// One entry of the header; data_offsets count from data_begin.
+ArrayInfo parse_entry(const JsonValue& entry, std::uint64_t data_begin, std::uint64_t file_size) {
+  entry.allow_keys({"dtype", "shape", "data_offsets"});
+  ArrayInfo info;
+  info.name = entry.key();
+  info.type = parse_type(entry.at("dtype"));
+  const JsonValue shape = entry.at("shape");
+  if (!shape.is_array() || shape.size() > kMaxArrayRank) {
+    throw shape.error("wants an array of at most " + std::to_string(kMaxArrayRank) + " sizes");
+  }
+  for (const JsonValue size : shape.items()) info.shape.push_back(size.natural(UINT64_MAX));
+
+  const JsonValue offsets = entry.at("data_offsets");
+  if (!offsets.is_array() || offsets.size() != 2) throw offsets.error("wants [begin, end]");
+  const std::uint64_t data_size = file_size - data_begin;
+  const std::uint64_t begin = offsets.at(0U).natural(data_size);
+  const std::uint64_t end = offsets.at(1U).natural(data_size);
+  const std::optional<std::uint64_t> needed = bytes_needed(info);
+  if (!needed) throw shape.error("has sizes whose product overflows 64 bits");
+  if (end < begin || end - begin != *needed) {
+    throw offsets.error("spans " + std::to_string(begin) + " to " + std::to_string(end) +
+                        ", but its shape and type need " + std::to_string(*needed) + " bytes");
+  }
+  info.offset = data_begin + begin;
+  info.bytes = *needed;
+  return info;
+}
+
+}  // namespace
+
+std::size_t size_of(ElementType type) noexcept { return info_of(type).size; }
+std::string_view name_of(ElementType type) noexcept { return info_of(type).name; }
+
+// ------------------------------------------------------------------------------------ writing
+
+ContainerWriter::ContainerWriter(std::string format) {
+  metadata("format", std::move(format));
+  metadata(std::string(kCommitName), "sha256");
+}
+
+ContainerWriter& ContainerWriter::metadata(std::string key, std::string value) {
+  for (const auto& [name, unused] : metadata_) {
+    if (name == key) throw Error(ErrorKind::usage, "metadata '" + key + "'", "stands twice");
+  }
+  metadata_.emplace_back(std::move(key), std::move(value));
+  return *this;
+}
+
+ContainerWriter& ContainerWriter::add_bytes(ArrayInfo info, std::span<const std::byte> data) {
+  const auto refuse = [&](std::string problem) {
+    throw Error(ErrorKind::usage, "array '" + printable(info.name, 100) + "'", std::move(problem));
+  };
+  if (info.name.empty() || info.name.size() > kMaxArrayNameBytes || !is_utf8(info.name)) {
+    refuse("its name must be 1 to 255 bytes of UTF-8");
+  }
+  if (info.name == kCommitName || info.name == kMetadataName) refuse("this name is taken");
+  if (info.shape.size() > kMaxArrayRank) refuse("it has too many dimensions");
+  if (bytes_needed(info) != data.size()) refuse("its shape does not match the number of values");
+  if (entries_.size() + 1 == kMaxArrays) refuse("there are 4095 arrays already");  // and commit
+  for (const Entry& entry : entries_) {
+    if (entry.info.name == info.name) refuse("this name stands twice");
+  }
+  entries_.push_back({std::move(info), data});
+  return *this;
+}
+
+std::string ContainerWriter::header(const std::vector<Entry>& entries) const {
+  JsonWriter json(JsonWriter::Layout::compact);
+  json.begin_object().key(kMetadataName).begin_object();
+  for (const auto& [key, value] : metadata_) json.member(key, value);
+  json.end_object();
+  std::uint64_t offset = 0;
+  for (const Entry& entry : entries) {
+    json.key(entry.info.name).begin_object().member("dtype", name_of(entry.info.type));
+    json.key("shape").begin_array();
+    for (const std::uint64_t size : entry.info.shape) json.value(size);
+    json.end_array().key("data_offsets").begin_array().value(offset);
+    offset += entry.info.bytes;
+    json.value(offset).end_array().end_object();
+  }
+  std::string text = json.end_object().text();
+  // Spaces up to a multiple of eight: the first array starts aligned.
+  text.append((kLengthBytes - text.size() % kLengthBytes) % kLengthBytes, ' ');
+  return text;
+}
+
+void ContainerWriter::write(const std::filesystem::path& path) const {
+  std::vector<Entry> entries = entries_;
+  // Wide elements first, so that every array is aligned for its type.
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return size_of(a.info.type) > size_of(b.info.type);
+  });
+  Sha256Digest commit{};
+  entries.push_back(
+      {{std::string(kCommitName), ElementType::u8, {kCommitBytes}, 0, kCommitBytes}, commit});
+
+  const std::string text = header(entries);
+  if (text.size() > kMaxHeaderBytes) {
+    throw Error(ErrorKind::resource, path.string(), "its header would be larger than 1 MiB");
+  }
+  const std::uint64_t length = text.size();
+  AtomicFile file(path);
+  Sha256 hash;
+  const auto put = [&](std::span<const std::byte> bytes) {
+    hash.update(bytes);
+    file.write(bytes);
+  };
+  put(std::as_bytes(std::span(&length, 1)));
+  put(std::as_bytes(std::span(text)));
+  for (std::size_t i = 0; i + 1 < entries.size(); ++i) put(entries[i].data);
+  commit = hash.finish();
+  file.write(commit);
+  file.commit();
+}
+
+// ------------------------------------------------------------------------------------ reading
+
+Container Container::open(const std::filesystem::path& path, const ContainerOptions& options) {
+  FileBytes file = options.mapped ? FileBytes::map(path, options.max_bytes)
+                                  : FileBytes::read(path, options.max_bytes);
+  return parse(std::move(file), path.string());
+}
+
+Container Container::parse(FileBytes file, std::string source) {
+  Container container(std::move(file), std::move(source));
+  container.parse_header();
+  container.check_commit();
+  return container;
+}
+
+void Container::parse_header() {
+  const std::span<const std::byte> bytes = file_.bytes();
+  std::uint64_t length = 0;
+  if (bytes.size() < kLengthBytes) {
+    throw Error(ErrorKind::input, source_, "has fewer than 8 bytes: not an array container");
+  }
+  std::memcpy(&length, bytes.data(), kLengthBytes);
+  if (length > kMaxHeaderBytes || length > bytes.size() - kLengthBytes) {
+    throw Error(ErrorKind::input, source_,
+                "declares a header of " + std::to_string(length) + " bytes; the file has " +
+                    std::to_string(bytes.size()) + " and a header at most " +
+                    std::to_string(kMaxHeaderBytes),
+                "it is truncated or not an array container");
+  }
+  const std::uint64_t data_begin = kLengthBytes + length;
+  const JsonDocument document =
+      JsonDocument::parse(file_.text().substr(kLengthBytes, length), source_ + " (header)",
+                          {.max_bytes = kMaxHeaderBytes, .max_depth = 4});
+  const JsonValue root = document.root();
+  if (!root.is_object()) throw root.error("the header must be an object");
+  for (const JsonValue entry : root.items()) {
+    if (entry.key() == kMetadataName) {
+      if (!entry.is_object()) throw entry.error("must be an object of strings");
+      for (const JsonValue item : entry.items()) {
+        metadata_.emplace_back(item.key(), item.string());
+      }
+      continue;
+    }
+    if (entry.key().empty() || entry.key().size() > kMaxArrayNameBytes) {
+      throw entry.error("the name of an array must have 1 to 255 bytes");
+    }
+    if (arrays_.size() == kMaxArrays) throw entry.error("is one array more than the 4096 allowed");
+    arrays_.push_back(parse_entry(entry, data_begin, bytes.size()));
+  }
+  // Empty arrays share their offset with a neighbour and come before it.
+  std::sort(arrays_.begin(), arrays_.end(), [](const ArrayInfo& a, const ArrayInfo& b) {
+    return std::tie(a.offset, a.bytes, a.name) < std::tie(b.offset, b.bytes, b.name);
+  });
+  check_tiling(data_begin);
+}
+
+void Container::check_tiling(std::uint64_t data_begin) const {
+  std::uint64_t end = data_begin;
+  for (const ArrayInfo& array : arrays_) {
+    if (array.offset != end) {
+      throw error(array.name,
+                  array.offset > end ? "leaves a gap before it" : "overlaps the array before it",
+                  "arrays must tile the file exactly");
+    }
+    end += array.bytes;
+  }
+  if (end != file_.bytes().size()) {
+    throw Error(ErrorKind::input, source_,
+                "has " + std::to_string(file_.bytes().size() - end) + " bytes after its last array",
+                "arrays must tile the file exactly");
+  }
+}
+
+void Container::check_commit() {
+  const ArrayInfo* const commit = find(kCommitName);
+  if (commit == nullptr) {
+    if (!metadata(kCommitName)) return;
+    throw error(kCommitName, "is announced but missing: the file is damaged", kRestore);
+  }
+  const std::span<const std::byte> bytes = file_.bytes();
+  const std::vector<std::uint64_t> shape = {kCommitBytes};
+  if (commit != &arrays_.back() || commit->type != ElementType::u8 || commit->shape != shape) {
+    throw error(kCommitName, "must be the last array, of type U8 and shape [32]");
+  }
+  const Sha256Digest digest = sha256(bytes.first(bytes.size() - kCommitBytes));
+  if (!std::equal(digest.begin(), digest.end(), bytes.last(kCommitBytes).begin())) {
+    throw error(kCommitName, "does not match the contents: the file is damaged", kRestore);
+  }
+  arrays_.pop_back();
+  committed_ = true;
+}
+
+std::optional<std::string_view> Container::metadata(std::string_view key) const {
+  for (const auto& [name, value] : metadata_) {
+    if (name == key) return value;
+  }
+  return std::nullopt;
+}
+
+const ArrayInfo* Container::find(std::string_view name) const noexcept {
+  const auto found = std::find_if(arrays_.begin(), arrays_.end(),
+                                  [&](const ArrayInfo& array) { return array.name == name; });
+  return found == arrays_.end() ? nullptr : &*found;
+}
+
+const ArrayInfo& Container::at(std::string_view name) const {
+  const ArrayInfo* const found = find(name);
+  if (found != nullptr) return *found;
+  std::vector<std::string_view> names;
+  names.reserve(arrays_.size());
+  for (const ArrayInfo& array : arrays_) names.emplace_back(array.name);
+  throw error(name, "is not in the file", suggestion(name, names));
+}
+
+std::span<const std::byte> Container::bytes_of(std::string_view name,
+                                               ElementType type,
+                                               std::size_t alignment) const {
+  const ArrayInfo& array = at(name);
+  const bool as_bytes = type == ElementType::u8 && array.type == ElementType::boolean;
+  if (array.type != type && !as_bytes) {
+    throw error(name, "has type " + std::string(name_of(array.type)) + ", want " +
+                          std::string(name_of(type)));
+  }
+  if (array.offset % alignment != 0) {
+    throw error(name,
+                "starts at byte " + std::to_string(array.offset) +
+                    ", which is not a multiple of its element size",
+                "write it with the safetensors package, which aligns arrays");
+  }
+  return file_.bytes().subspan(array.offset, array.bytes);
+}
+
+Error Container::error(std::string_view array, std::string problem, std::string fix) const {
+  return {ErrorKind::input, source_ + ": array '" + printable(array, 100) + "'", std::move(problem),
+          std::move(fix)};
+}
+
+}  // namespace vlearn

@@ -1,0 +1,200 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/core/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include "vlearn/core/error.h"
+
+namespace vlearn {
+namespace {
+
+std::string reason(int code) { return std::generic_category().message(code); }
+
+/// A system call that signals may interrupt, until it was not.
+template <class Call>
+auto retry(const Call& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int value) noexcept : value_(value) {}
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&&) = delete;
+  Descriptor& operator=(Descriptor&&) = delete;
+  [[nodiscard]] int value() const noexcept { return value_; }
+
+ private:
+  int value_;
+};
+
+/// Opens a regular file for reading and tells its size. O_NONBLOCK: a FIFO must not hang us.
+std::size_t open_size(const Descriptor& file,
+                      const std::filesystem::path& path,
+                      std::uint64_t max_bytes) {
+  if (file.value() < 0) {
+    throw Error(ErrorKind::input, path.string(), "cannot be opened: " + reason(errno));
+  }
+  struct stat status {};
+  if (::fstat(file.value(), &status) != 0) {
+    throw Error(ErrorKind::input, path.string(), "cannot be examined: " + reason(errno));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorKind::input, path.string(), "is not a regular file", "give a file");
+  }
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size > max_bytes) {
+    throw Error(
+        ErrorKind::resource, path.string(),
+        "has " + std::to_string(size) + " bytes, the limit is " + std::to_string(max_bytes));
+  }
+  return static_cast<std::size_t>(size);
+}
+
+int open_for_reading(const std::filesystem::path& path) {
+  return retry([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
+}
+
+Error changed(const std::filesystem::path& path) {
+  return {ErrorKind::input, path.string(), "changed its size while it was read", "try again"};
+}
+
+[[noreturn]] void throw_write_error(const std::filesystem::path& path, int code) {
+  throw Error(ErrorKind::resource, path.string(), "cannot be written: " + reason(code),
+              "the file is as it was before");
+}
+
+}  // namespace
+
+void FileBytes::Release::operator()(const std::byte* data) const noexcept {
+  if (mapped_size > 0) {
+    ::munmap(const_cast<std::byte*>(data), mapped_size);
+  } else {
+    delete[] data;
+  }
+}
+
+FileBytes FileBytes::read(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  const Descriptor file(open_for_reading(path));
+  const std::size_t size = open_size(file, path, max_bytes);
+  auto buffer = std::make_unique_for_overwrite<std::byte[]>(size);
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t count =
+        retry([&] { return ::read(file.value(), buffer.get() + done, size - done); });
+    if (count < 0) {
+      throw Error(ErrorKind::input, path.string(), "cannot be read: " + reason(errno));
+    }
+    if (count == 0) throw changed(path);
+    done += static_cast<std::size_t>(count);
+  }
+  std::byte beyond{};
+  if (retry([&] { return ::read(file.value(), &beyond, 1); }) != 0) throw changed(path);
+  return {Data(buffer.release(), Release{}), size};
+}
+
+FileBytes FileBytes::map(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  const Descriptor file(open_for_reading(path));
+  const std::size_t size = open_size(file, path, max_bytes);
+  if (size == 0) return {Data(nullptr, Release{}), 0};
+  void* const data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.value(), 0);
+  if (data == MAP_FAILED) {
+    throw Error(ErrorKind::resource, path.string(), "cannot be mapped: " + reason(errno));
+  }
+  return {Data(static_cast<const std::byte*>(data), Release{size}), size};
+}
+
+FileBytes FileBytes::copy(std::span<const std::byte> bytes) {
+  auto buffer = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), buffer.get());
+  return {Data(buffer.release(), Release{}), bytes.size()};
+}
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  if (path_.filename().empty()) {
+    throw Error(ErrorKind::usage, path_.string(), "is not a file name");
+  }
+  // Unique in this process by the count and among processes by the id. A process of the same id
+  // that was killed may have left one behind: then the next count.
+  static std::atomic<std::uint64_t> count = 0;
+  const std::string stem =
+      "." + path_.filename().string() + ".tmp-" + std::to_string(::getpid()) + "-";
+  do {
+    temporary_ = path_;
+    temporary_.replace_filename(stem + std::to_string(count++));
+    descriptor_ = retry(
+        [&] { return ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); });
+  } while (descriptor_ < 0 && errno == EEXIST);
+  if (descriptor_ < 0) throw_write_error(path_, errno);
+}
+
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::discard() noexcept {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  descriptor_ = -1;
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = retry([&] { return ::write(descriptor_, bytes.data(), bytes.size()); });
+    if (count < 0) throw_write_error(path_, errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+void AtomicFile::commit() {
+  // A failed fsync is final: the kernel may have dropped the dirty pages.
+  if (retry([&] { return ::fsync(descriptor_); }) != 0) throw_write_error(path_, errno);
+  // Linux has released the descriptor even when close reports an error.
+  if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {
+    const int code = errno;
+    ::unlink(temporary_.c_str());
+    throw_write_error(path_, code);
+  }
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    const int code = errno;
+    ::unlink(temporary_.c_str());
+    throw_write_error(path_, code);
+  }
+  // The new name itself must survive a power loss. Some file systems cannot sync a folder (EINVAL).
+  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+  const Descriptor directory(
+      retry([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (directory.value() < 0 ||
+      (retry([&] { return ::fsync(directory.value()); }) != 0 && errno != EINVAL)) {
+    throw Error(ErrorKind::resource, path_.string(),
+                "is written, but its folder could not be synced: " + reason(errno));
+  }
+}
+
+void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+  write_file(path, std::as_bytes(std::span(text)));
+}
+
+}  // namespace vlearn

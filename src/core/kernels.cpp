@@ -1,0 +1,269 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The vector kernels behind exp.h and simplex.h, compiled once per instruction set, and the
+// choice between them. simplex.h defines the order of every addition.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels.cpp"
+#include <hwy/foreach_target.h>  // first: it includes this file again for each target
+#include <hwy/highway.h>
+
+#include "vlearn/core/exp-inl.h"
+//
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+HWY_BEFORE_NAMESPACE();
+namespace vlearn::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The eight running sums of simplex.h lie in kVectors vectors of kLanes lanes.
+using Tag = hn::CappedTag<double, 8>;
+using Vector = hn::Vec<Tag>;
+constexpr std::size_t kLanes = hn::MaxLanes(Tag());
+constexpr std::size_t kVectors = 8 / kLanes;
+using Sums = std::array<Vector, kVectors>;
+
+/// Calls body(i, count, which) for each vector of an array: `count` values from i on (kLanes, fewer
+/// at the end), which belong to running sums number `which`.
+template <class Body>
+HWY_INLINE void for_each_vector(std::size_t size, const Body& body) {
+  std::size_t i = 0;
+  for (; i + 8 <= size; i += 8) {
+    for (std::size_t v = 0; v < kVectors; ++v) body(i + v * kLanes, kLanes, v);
+  }
+  for (std::size_t v = 0; i < size; ++v, i += kLanes) body(i, std::min(kLanes, size - i), v);
+}
+
+/// The vector with `other` in all lanes but the first `count`.
+HWY_INLINE Vector keep_first(Vector vector, std::size_t count, double other) {
+  const Tag d;
+  return count == kLanes ? vector : hn::IfThenElse(hn::FirstN(d, count), vector, hn::Set(d, other));
+}
+
+/// The first `count` values; other lanes are unspecified. Reads no further.
+HWY_INLINE Vector load(const double* values, std::size_t count) {
+  const Tag d;
+  if (count == kLanes) return hn::LoadU(d, values);
+  // On narrow targets Highway's masked load reads a whole vector; there count is 1 here.
+  if constexpr (kLanes <= 2) return hn::Set(d, values[0]);
+  return hn::MaskedLoad(hn::FirstN(d, count), d, values);
+}
+
+HWY_INLINE void store(Vector vector, std::size_t count, double* values) {
+  const Tag d;
+  if (count == kLanes) return hn::StoreU(vector, d, values);
+  if constexpr (kLanes == 8) {
+    hn::BlendedStore(vector, hn::FirstN(d, count), d, values);
+  } else {
+    // AVX2's masked store is slow on some machines; there are three lanes to store at most.
+    alignas(32) std::array<double, kLanes> lanes;
+    hn::Store(vector, d, lanes.data());
+    for (std::size_t lane = 0; lane < count; ++lane) values[lane] = lanes[lane];
+  }
+}
+
+struct Plus {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Add(a, b);
+  }
+};
+struct Larger {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Max(a, b);
+  }
+};
+struct Smaller {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Min(a, b);
+  }
+};
+
+/// Lane l takes lane l + n/2, until one is left.
+template <class Op, class D>
+HWY_INLINE double fold_lanes(const Op& op, D d, hn::Vec<D> vector) {
+  if constexpr (hn::MaxLanes(d) == 1) {
+    return hn::GetLane(vector);
+  } else {
+    const hn::Half<D> half;
+    // Unqualified: the scalar target has no UpperHalf, and never comes here.
+    return fold_lanes(op, half, op(LowerHalf(half, vector), UpperHalf(half, vector)));
+  }
+}
+
+template <class Op>
+HWY_INLINE double fold(const Op& op, Sums sums) {
+  for (std::size_t half = kVectors / 2; half > 0; half /= 2) {
+    for (std::size_t v = 0; v < half; ++v) sums[v] = op(sums[v], sums[v + half]);
+  }
+  return fold_lanes(op, Tag(), sums[0]);
+}
+
+HWY_INLINE Sums all_equal(double value) {
+  Sums sums;
+  for (Vector& sum : sums) sum = hn::Set(Tag(), value);
+  return sums;
+}
+
+/// The largest or smallest value.
+template <class Op>
+HWY_INLINE double extreme(const Op& op, const double* values, std::size_t size) {
+  Sums found = all_equal(values[0]);
+  for_each_vector(size, [&](std::size_t i, std::size_t count, std::size_t which) HWY_ATTR {
+    found[which] = op(found[which], keep_first(load(values + i, count), count, values[0]));
+  });
+  return fold(op, found);
+}
+
+void exp_array(const double* in, double* out, std::size_t size) {
+  for_each_vector(size, [&](std::size_t i, std::size_t count, std::size_t) HWY_ATTR {
+    store(exp_lanes(Tag(), load(in + i, count)), count, out + i);
+  });
+}
+
+double sum_array(const double* values, std::size_t size) {
+  Sums sums = all_equal(0.0);
+  for_each_vector(size, [&](std::size_t i, std::size_t count, std::size_t which) HWY_ATTR {
+    sums[which] = hn::Add(sums[which], keep_first(load(values + i, count), count, 0.0));
+  });
+  return fold(Plus(), sums);
+}
+
+void scale_array(double* values, double factor, std::size_t size) {
+  for_each_vector(size, [&](std::size_t i, std::size_t count, std::size_t) HWY_ATTR {
+    store(hn::Mul(load(values + i, count), hn::Set(Tag(), factor)), count, values + i);
+  });
+}
+
+/// out proportional to exp(scale * in): exp(scale * (in - m)) / sum, where m is the value of `in`
+/// that makes the exponent 0 at most.
+void gibbs_array(const double* in, double scale, double* out, std::size_t size) {
+  const Tag d;
+  const double m = scale < 0.0 ? extreme(Smaller(), in, size) : extreme(Larger(), in, size);
+  Sums sums = all_equal(0.0);
+  for_each_vector(size, [&](std::size_t i, std::size_t count, std::size_t which) HWY_ATTR {
+    const Vector x = hn::Mul(hn::Sub(load(in + i, count), hn::Set(d, m)), hn::Set(d, scale));
+    const Vector weight = keep_first(exp_lanes(d, x), count, 0.0);
+    store(weight, count, out + i);
+    sums[which] = hn::Add(sums[which], weight);
+  });
+  scale_array(out, 1.0 / fold(Plus(), sums), size);
+}
+
+double exp_one(double x) {
+  const hn::CappedTag<double, 1> d;
+  return hn::GetLane(exp_lanes(d, hn::Set(d, x)));
+}
+
+}  // namespace
+}  // namespace vlearn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include <cmath>
+
+#include "vlearn/core/assert.h"
+#include "vlearn/core/error.h"
+#include "vlearn/core/exp.h"
+#include "vlearn/core/simd.h"
+#include "vlearn/core/simplex.h"
+
+namespace vlearn {
+
+HWY_EXPORT(exp_array);
+HWY_EXPORT(sum_array);
+HWY_EXPORT(scale_array);
+HWY_EXPORT(gibbs_array);
+
+double exp(double x) noexcept { return HWY_STATIC_DISPATCH(exp_one)(x); }
+
+void exp(std::span<const double> in, std::span<double> out) noexcept {
+  VLEARN_ASSERT(in.size() == out.size());
+  HWY_DYNAMIC_DISPATCH(exp_array)(in.data(), out.data(), in.size());
+}
+
+double fixed_sum(std::span<const double> values) noexcept {
+  return HWY_DYNAMIC_DISPATCH(sum_array)(values.data(), values.size());
+}
+
+bool normalise(std::span<double> values) noexcept {
+  const double sum = fixed_sum(values);
+  const double factor = 1.0 / sum;
+  if (!(sum > 0.0) || !std::isfinite(sum) || !std::isfinite(factor)) return false;
+  HWY_DYNAMIC_DISPATCH(scale_array)(values.data(), factor, values.size());
+  return true;
+}
+
+void softmax(std::span<const double> scores, std::span<double> out) noexcept {
+  VLEARN_ASSERT(!scores.empty() && scores.size() == out.size());
+  HWY_DYNAMIC_DISPATCH(gibbs_array)(scores.data(), 1.0, out.data(), out.size());
+}
+
+void exponential_weights(std::span<const double> losses,
+                         double rate,
+                         std::span<double> out) noexcept {
+  VLEARN_ASSERT(!losses.empty() && losses.size() == out.size());
+  VLEARN_ASSERT(rate >= 0.0);
+  HWY_DYNAMIC_DISPATCH(gibbs_array)(losses.data(), -rate, out.data(), out.size());
+}
+
+namespace {
+
+/// Bit masks of the usable targets; a lower bit is a better one.
+std::vector<std::int64_t> usable_targets() {
+  std::vector<std::int64_t> masks;
+  hwy::SetSupportedTargetsForTest(0);  // forget an earlier choice
+  for (std::int64_t left = hwy::SupportedTargets() & HWY_TARGETS; left != 0; left &= left - 1) {
+    masks.push_back(left & -left);
+  }
+  return masks;
+}
+
+}  // namespace
+
+std::string simd_target() {
+  const std::int64_t best = hwy::SupportedTargets() & HWY_TARGETS;
+  return hwy::TargetName(best & -best);
+}
+
+std::vector<std::string> simd_targets() {
+  const std::string current = simd_target();
+  std::vector<std::string> names;
+  for (const std::int64_t mask : usable_targets()) names.emplace_back(hwy::TargetName(mask));
+  use_simd_target(current);
+  return names;
+}
+
+void use_simd_target(std::string_view name) {
+  const std::vector<std::int64_t> masks = usable_targets();
+  std::string known;
+  for (const std::int64_t mask : masks) {
+    known += known.empty() ? "" : ", ";
+    known += hwy::TargetName(mask);
+    if (name != hwy::TargetName(mask)) continue;
+    hwy::SetSupportedTargetsForTest(mask);
+    hwy::GetChosenTarget().Update(mask);
+    return;
+  }
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  if (!name.empty()) {
+    throw Error(ErrorKind::usage, "SIMD target", "this machine has no '" + std::string(name) + "'",
+                "choose one of " + known);
+  }
+}
+
+}  // namespace vlearn
+
+#endif  // HWY_ONCE

@@ -1,0 +1,94 @@
+# Copyright the vlearn authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command as a user meets it: output, streams, exit codes."""
+
+import json
+import os
+import subprocess
+import unittest
+
+VLEARN = os.environ["VLEARN"]
+
+
+def run(*arguments, **options):
+    options = {"capture_output": True, "text": True} | options
+    return subprocess.run([VLEARN, *arguments], **options)
+
+
+class Cli(unittest.TestCase):
+    def test_version(self):
+        done = run("--version")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for word in ("vlearn 0.", "compiler", "SIMD", "in use"):
+            self.assertIn(word, done.stdout)
+
+    def test_version_as_json_is_one_object(self):
+        done = run("--version", "--json")
+        info = json.loads(done.stdout)
+        self.assertEqual(info["schema"], "vlearn.version/1")
+        self.assertIn(info["simd"], info["simd_available"])
+        self.assertEqual(done.stderr, "")
+
+    def test_help_leads_with_two_examples(self):
+        for command in ((), ("bench",), ("self-test",)):
+            with self.subTest(command=command):
+                done = run(*command, "--help")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                examples, usage = done.stdout.split("Usage:", 1)
+                self.assertGreaterEqual(examples.count("\n  vlearn "), 2)
+                self.assertIn("--help", usage)
+                self.assertEqual(run(*command, "-h").stdout, done.stdout)
+
+    def test_self_test_passes_at_every_vector_width(self):
+        targets = json.loads(run("--version", "--json").stdout)["simd_available"]
+        for target in targets:
+            with self.subTest(target=target):
+                environment = os.environ | {"VLEARN_SIMD": target}
+                done = run("self-test", "--json", env=environment)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertTrue(all(check["ok"] for check in json.loads(done.stdout)["checks"]))
+                version = json.loads(run("--version", "--json", env=environment).stdout)
+                self.assertEqual(version["simd"], target)
+
+    def test_usage_errors_exit_2_and_suggest(self):
+        for arguments, words in (
+            (("self-tset",), "did you mean 'self-test'?"),
+            (("--versoin",), "did you mean '--version'?"),
+            (("bench", "core", "--jsno"), "did you mean '--json'?"),
+            (("bench", "cora"), "cora"),
+            (("bench",), "required"),
+            ((), "vlearn --help"),
+            (("\x1b[31m",), "\\x1b[31m"),
+        ):
+            with self.subTest(arguments=arguments):
+                done = run(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertTrue(done.stderr.startswith("vlearn: "), done.stderr)
+                self.assertIn(words, done.stderr)
+                self.assertNotIn("\x1b", done.stderr)
+
+    def test_unknown_simd_target_is_a_usage_error(self):
+        done = run("--version", env=os.environ | {"VLEARN_SIMD": "abacus"})
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("choose one of", done.stderr)
+
+    def test_a_full_disk_is_not_silent(self):
+        with open("/dev/full", "w") as full:
+            done = run("--version", capture_output=False, stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("standard output", done.stderr)
+
+    def test_bench_prints_figures_beside_their_references(self):
+        done = run("bench", "core", "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        measurements = json.loads(done.stdout)["measurements"]
+        names = " ".join(m["name"] + " " + m["reference"] for m in measurements)
+        for word in ("draw", "exp", "softmax of 10", "std::exp", "mt19937_64"):
+            self.assertIn(word, names)
+        for m in measurements:
+            self.assertGreater(m["ns"], 0)
+            self.assertGreater(m["reference_ns"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

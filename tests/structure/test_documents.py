@@ -1,0 +1,48 @@
+# Copyright the vlearn authors
+# SPDX-License-Identifier: Apache-2.0
+"""Documents point only at things that exist, and name no place outside the project."""
+
+import re
+import subprocess
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+# `src/core/x.cpp` in running text: a path of this repository.
+PATH = re.compile(
+    r"`((?:include|src|apps|tests|tools|docs|cmake|fuzz|benchmarks|examples)/[\w./-]*)`"
+)
+
+
+def documents():
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return [ROOT / name for name in listing.splitlines()]
+
+
+class Documents(unittest.TestCase):
+    def test_there_are_some(self):
+        names = {str(file.relative_to(ROOT)) for file in documents()}
+        for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"):
+            self.assertIn(name, names)
+
+    def test_links_and_paths_lead_somewhere(self):
+        for file in documents():
+            text = file.read_text()
+            for target in LINK.findall(text):
+                if "://" not in target:
+                    with self.subTest(file=file.name, target=target):
+                        self.assertTrue((file.parent / target).exists())
+            for target in PATH.findall(text):
+                with self.subTest(file=file.name, path=target):
+                    self.assertTrue((ROOT / target).exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

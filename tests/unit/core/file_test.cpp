@@ -1,0 +1,133 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/core/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <string>
+
+#include "support/expect_error.h"
+#include "support/temporary_folder.h"
+
+namespace vlearn {
+namespace {
+
+using test::error_of;
+using test::TemporaryFolder;
+
+constexpr std::uint64_t kLimit = 1U << 20U;
+
+std::string content(const std::filesystem::path& path) {
+  return std::string(FileBytes::read(path, kLimit).text());
+}
+
+TEST(WriteFile, ReplacesTheWholeFile) {
+  const TemporaryFolder folder;
+  write_file(folder / "a", "a long first version");
+  write_file(folder / "a", "second");
+  EXPECT_EQ(content(folder / "a"), "second");
+  write_file(folder / "empty", "");
+  EXPECT_EQ(content(folder / "empty"), "");
+  EXPECT_EQ(folder.count(), 2U);  // no temporary file is left
+}
+
+TEST(AtomicFile, VanishesWithoutCommit) {
+  const TemporaryFolder folder;
+  write_file(folder / "a", "old");
+  {
+    AtomicFile file(folder / "a");
+    file.write(std::as_bytes(std::span("new", 3)));
+    EXPECT_EQ(folder.count(), 2U);
+    EXPECT_EQ(content(folder / "a"), "old");
+  }
+  EXPECT_EQ(content(folder / "a"), "old");
+  EXPECT_EQ(folder.count(), 1U);
+}
+
+// A real write error half-way: the size limit of the process. (Its signal is off, so that the
+// write fails instead.)
+TEST(AtomicFile, KeepsTheOldFileWhenTheDiskRefuses) {
+  const TemporaryFolder folder;
+  write_file(folder / "a", "old");
+  auto* const before_handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit small = before;
+  small.rlim_cur = 1000;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string large(5000, 'x');
+  const std::string message =
+      error_of(ErrorKind::resource, [&] { write_file(folder / "a", large); });
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, before_handler);
+  EXPECT_NE(message.find((folder / "a").string()), std::string::npos);
+  EXPECT_EQ(content(folder / "a"), "old");
+  EXPECT_EQ(folder.count(), 1U);
+}
+
+TEST(AtomicFile, IsNotStoppedByWhatAKilledProcessLeft) {
+  const TemporaryFolder folder;
+  for (int count = 0; count < 100; ++count) {
+    std::ofstream(folder / (".a.tmp-" + std::to_string(getpid()) + "-" + std::to_string(count)));
+  }
+  write_file(folder / "a", "new");
+  EXPECT_EQ(content(folder / "a"), "new");
+}
+
+TEST(AtomicFile, SaysWhereItCannotWrite) {
+  const TemporaryFolder folder;
+  error_of(ErrorKind::resource, [&] { write_file(folder / "missing/a", "x"); });
+  error_of(ErrorKind::usage, [&] { write_file(folder.path().string() + "/", "x"); });
+  std::filesystem::create_directory(folder / "sub");
+  error_of(ErrorKind::resource, [&] { write_file(folder / "sub", "x"); });
+  EXPECT_EQ(folder.count(), 1U);
+}
+
+TEST(FileBytes, ReadAndMapAgree) {
+  const TemporaryFolder folder;
+  const std::string text("some bytes\n\0and more", 20);
+  write_file(folder / "a", text);
+  EXPECT_EQ(FileBytes::read(folder / "a", kLimit).text(), text);
+  EXPECT_EQ(FileBytes::map(folder / "a", kLimit).text(), text);
+  write_file(folder / "empty", "");
+  EXPECT_TRUE(FileBytes::map(folder / "empty", kLimit).bytes().empty());
+}
+
+TEST(FileBytes, RefusesWhatIsNotAPlainFile) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
+  for (const auto& read : {&FileBytes::read, &FileBytes::map}) {
+    const auto message = [&](const std::filesystem::path& path) {
+      return error_of(ErrorKind::input, [&] { static_cast<void>(read(path, kLimit)); });
+    };
+    EXPECT_NE(message(folder / "missing").find("missing"), std::string::npos);
+    EXPECT_NE(message(folder / "fifo").find("regular file"),
+              std::string::npos);  // and does not hang
+    EXPECT_NE(message(folder.path()).find("regular file"), std::string::npos);
+    EXPECT_NE(message("/dev/zero").find("regular file"), std::string::npos);
+  }
+}
+
+TEST(FileBytes, RefusesWhatIsTooLarge) {
+  const TemporaryFolder folder;
+  write_file(folder / "a", std::string(100, 'x'));
+  EXPECT_EQ(FileBytes::read(folder / "a", 100).bytes().size(), 100U);
+  for (const auto& read : {&FileBytes::read, &FileBytes::map}) {
+    const std::string message =
+        error_of(ErrorKind::resource, [&] { static_cast<void>(read(folder / "a", 99)); });
+    EXPECT_NE(message.find("100 bytes"), std::string::npos);
+  }
+  // A sparse file of a terabyte is refused without being read.
+  std::ofstream(folder / "sparse") << "x";
+  std::filesystem::resize_file(folder / "sparse", std::uintmax_t{1} << 40U);
+  error_of(ErrorKind::resource,
+           [&] { static_cast<void>(FileBytes::read(folder / "sparse", kLimit)); });
+}
+
+}  // namespace
+}  // namespace vlearn
