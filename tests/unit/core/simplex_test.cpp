@@ -102,8 +102,9 @@ TEST(Normalise, DividesByTheSumOrSaysNo) {
   EXPECT_TRUE(normalise(values));
   EXPECT_EQ(values, (std::vector<double>{0.25, 0.75}));
   const double infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const std::vector<double>& bad : std::vector<std::vector<double>>{
-           {}, {0.0, 0.0}, {-1.0, 0.5}, {infinity, 1.0}, {NAN, 1.0}, {5e-324, 0.0}}) {
+           {}, {0.0, 0.0}, {-1.0, 0.5}, {infinity, 1.0}, {nan, 1.0}, {5e-324, 0.0}}) {
     std::vector<double> copy = bad;
     EXPECT_FALSE(normalise(copy));
     EXPECT_EQ(copy.size(), bad.size());
