@@ -25,7 +25,17 @@ class Install(unittest.TestCase):
             prefix, build = Path(folder, "prefix"), Path(folder, "build")
             run("cmake", "--install", BUILD, "--prefix", prefix)
             compiler = f"-DCMAKE_CXX_COMPILER={os.environ['VLEARN_COMPILER']}"
-            run("cmake", "-S", FOREIGN, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", compiler)
+            run(
+                "cmake",
+                "-G",
+                "Ninja",
+                "-S",
+                FOREIGN,
+                "-B",
+                build,
+                f"-DCMAKE_PREFIX_PATH={prefix}",
+                compiler,
+            )
             run("cmake", "--build", build)
             outputs = {run(build / name) for name in ("foreign", "foreign_core")}
             self.assertEqual(len(outputs), 1)
