@@ -46,7 +46,8 @@ class Install(unittest.TestCase):
             self.assertIn("vlearn", run(prefix / "bin" / "vlearn", "--version"))
             for file in prefix.rglob("*"):
                 if file.suffix in (".cmake", ".h"):
-                    self.assertNotIn(str(FOREIGN.parents[1]), file.read_text(), file)
+                    for place in (BUILD, str(FOREIGN.parents[1] / "include")):
+                        self.assertNotIn(place, file.read_text(), file)
 
 
 if __name__ == "__main__":
