@@ -53,4 +53,11 @@ Measurement compare(std::string name,
   return result;
 }
 
+Measurement measure(std::string name, const Work& work) {
+  const std::size_t operations = calibrate(work);
+  double best = std::numeric_limits<double>::infinity();
+  for (int turn = 0; turn < kTurns; ++turn) best = std::min(best, ns_for(work, operations));
+  return {std::move(name), best / static_cast<double>(operations), "", 0.0};
+}
+
 }  // namespace vlearn::bench

@@ -14,8 +14,8 @@ namespace vlearn::bench {
 
 struct Measurement {
   std::string name;
-  double ns = 0.0;  ///< CPU time of this thread per operation
-  std::string reference;
+  double ns = 0.0;        ///< CPU time of this thread per operation
+  std::string reference;  ///< empty: none
   double reference_ns = 0.0;
 };
 
@@ -28,7 +28,11 @@ using Work = std::function<double(std::size_t operations)>;
                                   std::string reference,
                                   const Work& reference_work);
 
-/// The kernels of `core`.
+/// Without a reference: for work that has no counterpart elsewhere.
+[[nodiscard]] Measurement measure(std::string name, const Work& work);
+
+// One function per group of `vlearn bench`.
 [[nodiscard]] std::vector<Measurement> core();
+[[nodiscard]] std::vector<Measurement> game();
 
 }  // namespace vlearn::bench

@@ -22,11 +22,15 @@ struct Options {
 };
 
 void print_table(const std::vector<bench::Measurement>& measurements) {
-  std::string text = fmt::format("{:<30}{:>9}   {:<24}{:>9}{:>8}\n", "ns per operation", "vlearn",
+  std::string text = fmt::format("{:<30}{:>11}   {:<24}{:>11}{:>8}\n", "ns per operation", "vlearn",
                                  "reference", "ns", "ratio");
   for (const bench::Measurement& m : measurements) {
-    text += fmt::format("{:<30}{:>9.2f}   {:<24}{:>9.2f}{:>7.2f}x\n", m.name, m.ns, m.reference,
-                        m.reference_ns, m.reference_ns / m.ns);
+    text += fmt::format("{:<30}{:>11.2f}", m.name, m.ns);
+    if (!m.reference.empty()) {
+      text += fmt::format("   {:<24}{:>11.2f}{:>7.2f}x", m.reference, m.reference_ns,
+                          m.reference_ns / m.ns);
+    }
+    text += '\n';
   }
   print(text);
 }
@@ -39,14 +43,18 @@ void print_json(const Options& options, const std::vector<bench::Measurement>& m
   json.key("measurements").begin_array();
   for (const bench::Measurement& m : measurements) {
     json.begin_object().member("name", m.name).member("ns", m.ns);
-    json.member("reference", m.reference).member("reference_ns", m.reference_ns).end_object();
+    if (!m.reference.empty()) {
+      json.member("reference", m.reference).member("reference_ns", m.reference_ns);
+    }
+    json.end_object();
   }
   json.end_array().end_object();
   print(json.text() + "\n");
 }
 
 ExitCode run(const Options& options) {
-  const std::vector<bench::Measurement> measurements = bench::core();
+  const std::vector<bench::Measurement> measurements =
+      options.group == "core" ? bench::core() : bench::game();
   if (options.as_json) {
     print_json(options, measurements);
   } else {
@@ -57,19 +65,19 @@ ExitCode run(const Options& options) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, Action& action) {
+void add_bench(CLI::App& app, Task& task) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("bench", "Time the kernels on this machine");
   command->description(
       "Time the kernels on this machine, each beside a reference in the same run\n\n"
       "Examples:\n"
       "  vlearn bench core\n"
-      "  vlearn bench core --json\n");
-  command->add_option("group", options->group, "What to time: core")
+      "  vlearn bench game --json\n");
+  command->add_option("group", options->group, "What to time: core or game")
       ->required()
-      ->check(CLI::IsMember({"core"}));
+      ->check(CLI::IsMember({"core", "game"}));
   command->add_flag("--json", options->as_json, "One JSON object instead of the table");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command->callback([options, &task] { task = [options] { return run(*options); }; });
 }
 
 }  // namespace vlearn::app

@@ -24,11 +24,12 @@ enum class ExitCode : int {
 void print(std::string_view text);
 
 /// What the chosen sub-command does, once all arguments are known to be good.
-using Action = std::function<ExitCode()>;
+using Task = std::function<ExitCode()>;
 
 // One per file beside this one: adds the sub-command to the parser; when it is the chosen one, the
-// parser sets `action`.
-void add_bench(CLI::App& app, Action& action);
-void add_self_test(CLI::App& app, Action& action);
+// parser sets `task`.
+void add_bench(CLI::App& app, Task& task);
+void add_game(CLI::App& app, Task& task);
+void add_self_test(CLI::App& app, Task& task);
 
 }  // namespace vlearn::app

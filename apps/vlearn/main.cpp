@@ -37,8 +37,8 @@ constexpr const char* kAbout =
     "vlearn: equilibria of Markov games, learned from play and certified\n"
     "\n"
     "Examples:\n"
-    "  vlearn self-test        check that this build computes what it should\n"
-    "  vlearn bench core       time the kernels beside their std:: counterparts\n";
+    "  vlearn game show soccer       what a game is, and the exact value of uniform play\n"
+    "  vlearn self-test              check that this build computes what it should\n";
 
 std::string join(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, " "));
@@ -100,9 +100,10 @@ ExitCode parse_and_run(int argc, char** argv) {
   bool as_json = false;
   app.add_flag("--version", version, "Show version, compiler and vector instructions");
   app.add_flag("--json", as_json, "With --version: one JSON object");
-  Action action;
-  add_bench(app, action);
-  add_self_test(app, action);
+  Task task;
+  add_bench(app, task);
+  add_game(app, task);
+  add_self_test(app, task);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -115,7 +116,7 @@ ExitCode parse_and_run(int argc, char** argv) {
     throw Error(ErrorKind::usage, "", error.what(), "see 'vlearn --help'");
   }
   if (version) return print_version(as_json);
-  if (action) return action();
+  if (task) return task();
   throw Error(ErrorKind::usage, "", "no command given", "see 'vlearn --help'");
 }
 

@@ -165,7 +165,7 @@ ExitCode run(bool as_json) {
 
 }  // namespace
 
-void add_self_test(CLI::App& app, Action& action) {
+void add_self_test(CLI::App& app, Task& task) {
   const auto as_json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("self-test", "Check that this build computes right");
   command->description(
@@ -174,7 +174,7 @@ void add_self_test(CLI::App& app, Action& action) {
       "  vlearn self-test\n"
       "  vlearn self-test --json\n");
   command->add_flag("--json", *as_json, "One JSON object instead of the list");
-  command->callback([as_json, &action] { action = [as_json] { return run(*as_json); }; });
+  command->callback([as_json, &task] { task = [as_json] { return run(*as_json); }; });
 }
 
 }  // namespace vlearn::app

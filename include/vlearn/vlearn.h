@@ -21,3 +21,12 @@
 #include "vlearn/core/table.h"              // IWYU pragma: export
 #include "vlearn/core/text.h"               // IWYU pragma: export
 #include "vlearn/core/version.h"            // IWYU pragma: export
+#include "vlearn/game/any_game.h"           // IWYU pragma: export
+#include "vlearn/game/callback.h"           // IWYU pragma: export
+#include "vlearn/game/concepts.h"           // IWYU pragma: export
+#include "vlearn/game/congestion.h"         // IWYU pragma: export
+#include "vlearn/game/discovered.h"         // IWYU pragma: export
+#include "vlearn/game/evaluate.h"           // IWYU pragma: export
+#include "vlearn/game/frame.h"              // IWYU pragma: export
+#include "vlearn/game/polymatrix.h"         // IWYU pragma: export
+#include "vlearn/game/tabular.h"            // IWYU pragma: export

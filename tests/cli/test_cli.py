@@ -30,7 +30,14 @@ class Cli(unittest.TestCase):
         self.assertEqual(done.stderr, "")
 
     def test_help_leads_with_two_examples(self):
-        for command in ((), ("bench",), ("self-test",)):
+        for command in (
+            (),
+            ("bench",),
+            ("game",),
+            ("game", "show"),
+            ("game", "simulate"),
+            ("self-test",),
+        ):
             with self.subTest(command=command):
                 done = run(*command, "--help")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -77,6 +84,46 @@ class Cli(unittest.TestCase):
             done = run("--version", capture_output=False, stdout=full, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 5)
         self.assertIn("standard output", done.stderr)
+
+    def test_game_show(self):
+        done = run("game", "show", "congestion-100", "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        shown = json.loads(done.stdout)
+        self.assertEqual(shown["schema"], "vlearn.game-show/1")
+        self.assertEqual((shown["players"], shown["states"], shown["horizon"]), (100, 3, 3))
+        self.assertEqual(shown["actions"], [10] * 100)
+        self.assertEqual(len(shown["uniform_value"]), 100)
+        text = run("game", "show", "soccer").stdout
+        for word in ("sparse, stationary, zero-sum", "760", "uniform play"):
+            self.assertIn(word, text)
+
+    def test_game_simulate_agrees_with_the_exact_value(self):
+        for game in ("soccer", "pursuit", "lock", "random:players=3", "congestion-10"):
+            with self.subTest(game=game):
+                done = run("game", "simulate", game, "--episodes", "2000", "--json")
+                for player in json.loads(done.stdout)["players"]:
+                    distance = abs(player["mean"] - player["exact"])
+                    self.assertLess(distance, 5 * player["standard_error"] + 1e-12)
+                self.assertEqual(
+                    run("game", "simulate", game, "--episodes", "2000", "--json").stdout,
+                    done.stdout,
+                )
+
+    def test_game_names_are_checked(self):
+        for arguments, words in (
+            (("game", "show", "socer"), "did you mean 'soccer'?"),
+            (("game", "show", "random:playrs=3"), "did you mean 'players'?"),
+            (("game", "shwo", "soccer"), "did you mean 'show'?"),
+            (("game", "show", "soccer", "--jsno"), "did you mean '--json'?"),
+            (("game", "simulate", "soccer", "--episodes", "0"), "--episodes"),
+        ):
+            with self.subTest(arguments=arguments):
+                done = run(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(words, done.stderr)
+        done = run("game", "show", "random:players=40")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("more bytes", done.stderr)
 
     def test_bench_prints_figures_beside_their_references(self):
         done = run("bench", "core", "--json")

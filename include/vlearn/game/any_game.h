@@ -1,0 +1,41 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A known game whose model is chosen at run time, and the names that stand for games wherever a
+// command takes GAME.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "vlearn/game/callback.h"
+#include "vlearn/game/congestion.h"
+#include "vlearn/game/polymatrix.h"
+#include "vlearn/game/tabular.h"
+
+namespace vlearn {
+
+using AnyGame = std::variant<DenseGame, SparseGame, CongestionGame, PolymatrixGame, CallbackGame>;
+
+[[nodiscard]] const Frame& frame_of(const AnyGame& game) noexcept;
+[[nodiscard]] Sha256Digest law_hash_of(const AnyGame& game);
+/// "dense", "sparse", "congestion", "polymatrix", "callback".
+[[nodiscard]] std::string_view model_of(const AnyGame& game) noexcept;
+
+/// One family of games, parameters in its name.
+struct GameFamily {
+  std::string_view name;     ///< "random"
+  std::string_view pattern;  ///< "random:players=2,states=4,...": defaults filled in
+  std::string_view about;    ///< one line
+};
+
+[[nodiscard]] std::span<const GameFamily> game_families() noexcept;
+
+/// The game of a name: "soccer", "random:players=3,states=4,actions=3,horizon=5,seed=7". Throws
+/// Error (usage) that suggests what was meant.
+[[nodiscard]] AnyGame make_game(std::string_view name);
+
+}  // namespace vlearn

@@ -1,0 +1,106 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Congestion games: every player takes a route; a player on route b earns what (h, s, b, n_b) pays,
+// n_b the number of players on b; and the next state is drawn from an average of one law per route,
+//
+//   P(. | h, s, n) = sum_b f_b(n_b) P_b(. | h, s),   f_b(n) = base_b + (1 - sum base) n / m.
+//
+// That is the most general form: the f_b must sum to one whatever the counts, so moving a player
+// from any route to any other must not change the sum, so all f_b rise by the same amount per
+// player.
+//
+// backup needs no joint actions. The expected reward of player j on b is an expectation over the
+// number of others on b, a sum of independent coin tosses (a Poisson-binomial count). For all
+// players at once: F_k, the law of the count among the first k players, forwards; G_k(n), the
+// expected reward given n others among the first k, backwards; and the value of player j is
+// sum_n F_{j-1}(n) G_j(n). No subtraction anywhere, so every digit counts, for any probabilities;
+// 1.5 m^2 multiply-adds per route. The transition is linear in the counts and needs their means
+// only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "vlearn/game/concepts.h"
+#include "vlearn/game/frame.h"
+
+namespace vlearn {
+
+struct CongestionOptions {
+  std::size_t num_routes = 0;
+  /// [cell][route][n - 1], n = 1..m players on the route: rewards in the user's units.
+  std::vector<double> rewards = {};
+  /// [cell][route]: base_b >= 0 with a sum of at most one. Empty: all 0.
+  std::vector<double> base = {};
+  /// [cell][route][next state]: P_b. Empty rows (a step-dependent game has none in its last step).
+  std::vector<double> transitions = {};
+  /// Which route an action means: for each cell and player the routes of its actions, in the order
+  /// of Frame's PlayerRows. Empty: action b is route b.
+  std::vector<std::uint32_t> routes = {};
+};
+
+class CongestionGame {
+ public:
+  /// All players have one reward range. Throws Error (input) that names what does not fit.
+  CongestionGame(Frame frame, CongestionOptions options);
+
+  [[nodiscard]] const Frame& frame() const noexcept { return frame_; }
+  [[nodiscard]] std::size_t num_routes() const noexcept { return options_.num_routes; }
+
+  [[nodiscard]] State start(const Nature& nature) const noexcept {
+    return frame_.draw_start(nature);
+  }
+  State sample(Step h,
+               State s,
+               std::span<const Action> joint,
+               const Nature& nature,
+               std::span<double> rewards) const noexcept;
+  void backup(Step h,
+              State s,
+              const Profile& profile,
+              Player player,
+              std::span<const double> next,
+              std::span<double> q,
+              Workspace& workspace) const;
+  void backup_all(Step h,
+                  State s,
+                  const Profile& profile,
+                  const NextValues& next,
+                  const ActionValues& q,
+                  Workspace& workspace) const;
+  [[nodiscard]] double backup_error(double largest_next) const noexcept;
+  void add_law_to(Sha256& hash) const;
+
+ private:
+  void check() const;
+  [[nodiscard]] std::span<const double> rewards_of(std::size_t cell, std::size_t route) const;
+  [[nodiscard]] std::span<const double> row_of(std::size_t cell, std::size_t route) const;
+  [[nodiscard]] double base_of(std::size_t cell, std::size_t route) const noexcept;
+  /// How much one player adds to the weight of its route: (1 - sum base) / m.
+  [[nodiscard]] double slope_of(std::size_t cell) const noexcept;
+  [[nodiscard]] std::size_t route_of(std::size_t cell, std::size_t row_position) const noexcept;
+  /// chances[route][player]: the probability that the player takes the route.
+  void fill_chances(std::size_t cell,
+                    std::span<const std::uint32_t> begins,
+                    const Profile& profile,
+                    std::span<double> chances) const noexcept;
+  /// Adds the part of the next state to one player's q.
+  void add_transition(std::size_t cell,
+                      std::span<const std::uint32_t> begins,
+                      std::span<const double> chances,
+                      Player player,
+                      std::span<const double> next,
+                      std::span<double> q,
+                      std::span<double> route_values) const noexcept;
+
+  Frame frame_;
+  CongestionOptions options_;
+  std::vector<std::size_t> transition_begin_;  // of each cell
+  std::vector<std::uint32_t> width_;           // next states of each cell
+  std::vector<std::size_t> route_begin_;       // of each cell in options_.routes
+};
+
+}  // namespace vlearn

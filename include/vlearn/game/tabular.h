@@ -1,0 +1,166 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Games given by tables over joint actions: a reward for each player and a row of next-state
+// probabilities for each (step, state, joint action).
+//
+//   DenseGame    a row holds a probability for every state
+//   SparseGame   a row holds (state, probability) for the states that can follow
+//
+// A joint action has an index within its cell: the last player's action varies fastest, as in all
+// tables. Rewards are kept in the user's units, verbatim.
+//
+// backup sums over the others' actions player by player (first those after the player, innermost
+// first, then those before it), so a cell with J joint actions costs about 1.5 J additions after
+// the J rewards and rows have been combined.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "vlearn/game/concepts.h"
+#include "vlearn/game/frame.h"
+
+namespace vlearn {
+
+/// Where a table game puts what: the joint actions of all cells in one list.
+class JointIndex {
+ public:
+  /// Throws Error (resource) when there are too many to count.
+  explicit JointIndex(const Frame& frame);
+
+  [[nodiscard]] std::size_t first(std::size_t cell) const noexcept { return first_[cell]; }
+  [[nodiscard]] std::size_t count(std::size_t cell) const noexcept {
+    return first_[cell + 1] - first_[cell];
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return first_.back(); }
+
+ private:
+  std::vector<std::size_t> first_;
+};
+
+/// Index of a joint action within its cell.
+[[nodiscard]] std::size_t joint_offset(std::span<const std::uint32_t> begins,
+                                       std::span<const Action> joint) noexcept;
+
+/// Rows over all states of the next step.
+class DenseRows {
+ public:
+  static constexpr const char* kind = "dense";
+  /// probabilities: cells in order, in a cell [joint][next state]; the cells of the last step of a
+  /// step-dependent game have none.
+  DenseRows(const Frame& frame, const JointIndex& joints, std::vector<double> probabilities);
+
+  [[nodiscard]] double expect(std::size_t cell,
+                              std::size_t joint,
+                              std::span<const double> values) const noexcept;
+  [[nodiscard]] State draw(std::size_t cell, std::size_t joint, double u) const noexcept;
+  /// Calls visit(state, probability) for every state of positive probability.
+  template <class Visit>
+  void for_each(std::size_t cell, std::size_t joint, const Visit& visit) const {
+    const std::span<const double> row = this->row(cell, joint);
+    for (std::size_t s = 0; s < row.size(); ++s) {
+      if (row[s] > 0.0) visit(State(s), row[s]);
+    }
+  }
+  /// The most additions that expect() makes.
+  [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
+
+ private:
+  [[nodiscard]] std::span<const double> row(std::size_t cell, std::size_t joint) const noexcept {
+    return std::span(probabilities_).subspan(begin_[cell] + joint * width_[cell], width_[cell]);
+  }
+  std::vector<std::size_t> begin_;  // of each cell
+  std::vector<std::uint32_t> width_;
+  std::vector<double> probabilities_;
+  std::size_t longest_ = 0;
+};
+
+/// Rows of successors.
+class SparseRows {
+ public:
+  static constexpr const char* kind = "sparse";
+  /// Row number joints.first(cell) + joint is [begins[row], begins[row + 1]) of the other two.
+  SparseRows(const Frame& frame,
+             const JointIndex& joints,
+             std::vector<std::uint64_t> begins,
+             std::vector<std::uint32_t> successors,
+             std::vector<double> probabilities);
+
+  [[nodiscard]] double expect(std::size_t cell,
+                              std::size_t joint,
+                              std::span<const double> values) const noexcept;
+  [[nodiscard]] State draw(std::size_t cell, std::size_t joint, double u) const noexcept;
+  template <class Visit>
+  void for_each(std::size_t cell, std::size_t joint, const Visit& visit) const {
+    const std::size_t row = first_row_[cell] + joint;
+    for (std::size_t i = begins_[row]; i < begins_[row + 1]; ++i) {
+      if (probabilities_[i] > 0.0) visit(State(successors_[i]), probabilities_[i]);
+    }
+  }
+  [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
+
+ private:
+  std::vector<std::size_t> first_row_;  // of each cell
+  std::vector<std::uint64_t> begins_;
+  std::vector<std::uint32_t> successors_;
+  std::vector<double> probabilities_;
+  std::size_t longest_ = 0;
+};
+
+template <class Rows>
+class TabularGame {
+ public:
+  /// rewards: cells in order, in a cell [player][joint] in the user's units; of a zero-sum game
+  /// only the first player's. Throws Error (input) that names the place when a table has the wrong
+  /// size, a reward is outside its range, or a row is not a distribution.
+  TabularGame(Frame frame, std::vector<double> rewards, Rows rows);
+
+  [[nodiscard]] const Frame& frame() const noexcept { return frame_; }
+  [[nodiscard]] const Rows& rows() const noexcept { return rows_; }
+
+  [[nodiscard]] State start(const Nature& nature) const noexcept {
+    return frame_.draw_start(nature);
+  }
+  State sample(Step h,
+               State s,
+               std::span<const Action> joint,
+               const Nature& nature,
+               std::span<double> rewards) const noexcept;
+
+  void backup(Step h,
+              State s,
+              const Profile& profile,
+              Player player,
+              std::span<const double> next,
+              std::span<double> q,
+              Workspace& workspace) const;
+  void backup_all(Step h,
+                  State s,
+                  const Profile& profile,
+                  const NextValues& next,
+                  const ActionValues& q,
+                  Workspace& workspace) const;
+  [[nodiscard]] double backup_error(double largest_next) const noexcept;
+  void add_law_to(Sha256& hash) const;
+
+  /// The mean reward of a joint action in [0, 1].
+  [[nodiscard]] double reward(Player player, std::size_t cell, std::size_t joint) const noexcept;
+
+ private:
+  Frame frame_;
+  JointIndex joints_;
+  std::vector<double> rewards_;
+  Rows rows_;
+};
+
+using DenseGame = TabularGame<DenseRows>;
+using SparseGame = TabularGame<SparseRows>;
+
+extern template class TabularGame<DenseRows>;
+extern template class TabularGame<SparseRows>;
+
+}  // namespace vlearn

@@ -1,0 +1,83 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/game/any_game.h"
+
+#include <array>
+
+#include "families.h"
+#include "vlearn/core/error.h"
+#include "vlearn/core/text.h"
+
+namespace vlearn {
+namespace {
+
+struct Entry {
+  GameFamily family;
+  AnyGame (*make)(Parameters&);
+};
+
+constexpr std::array<Entry, 5> kFamilies = {{
+    {{"random", "random:players=2,states=4,actions=3,horizon=5,seed=1,kind=general",
+      "Dirichlet(1) rows, rewards uniform in [0, 1]; kind=zero-sum|team|polymatrix"},
+     make_random},
+    {{"congestion", "congestion:players=10,routes=10,states=3,horizon=3,seed=5",
+      "players share routes; the more on one, the less it pays (congestion-100: 100 players)"},
+     make_congestion},
+    {{"lock", "lock:horizon=6,actions=3,players=1,success=0.9,seed=1",
+      "one reward after a chain of right actions, a lure for wrong ones"},
+     make_lock},
+    {{"soccer", "soccer:horizon=10", "Littman's soccer on a 4 by 5 pitch, zero-sum"}, make_soccer},
+    {{"pursuit", "pursuit:size=4,horizon=10",
+      "one chases, one flees on a square board, zero-sum, ends early"},
+     make_pursuit},
+}};
+
+constexpr std::string_view kCongestionPrefix = "congestion-";
+
+}  // namespace
+
+std::span<const GameFamily> game_families() noexcept {
+  static const std::array<GameFamily, kFamilies.size()> families = [] {
+    std::array<GameFamily, kFamilies.size()> list;
+    for (std::size_t i = 0; i < list.size(); ++i) list[i] = kFamilies[i].family;
+    return list;
+  }();
+  return families;
+}
+
+AnyGame make_game(std::string_view name) {
+  // congestion-100 is short for congestion:players=100.
+  std::string full(name);
+  if (name.starts_with(kCongestionPrefix)) {
+    full = "congestion:players=" + std::string(name.substr(kCongestionPrefix.size()));
+  }
+  Parameters parameters(full);
+  std::vector<std::string_view> known;
+  for (const Entry& entry : kFamilies) {
+    if (parameters.family() == entry.family.name) return entry.make(parameters);
+    known.push_back(entry.family.name);
+  }
+  std::string fix = suggestion(parameters.family(), known);
+  if (fix.empty()) {
+    fix = "there are";
+    for (const std::string_view family : known) fix += " " + std::string(family);
+  }
+  throw Error(ErrorKind::usage, "game '" + printable(parameters.family(), 100) + "'",
+              "is not known", fix);
+}
+
+const Frame& frame_of(const AnyGame& game) noexcept {
+  return std::visit([](const auto& model) -> const Frame& { return model.frame(); }, game);
+}
+
+Sha256Digest law_hash_of(const AnyGame& game) {
+  return std::visit([](const auto& model) { return law_hash(model); }, game);
+}
+
+std::string_view model_of(const AnyGame& game) noexcept {
+  constexpr std::array<std::string_view, std::variant_size_v<AnyGame>> names = {
+      "dense", "sparse", "congestion", "polymatrix", "callback"};
+  return names[game.index()];
+}
+
+}  // namespace vlearn

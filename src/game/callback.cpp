@@ -1,0 +1,158 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/game/callback.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "vlearn/core/error.h"
+#include "vlearn/game/law.h"
+
+namespace vlearn {
+namespace {
+
+double expect(const Outcome& outcome, std::span<const double> next) noexcept {
+  double sum = 0.0;
+  for (const auto& [state, probability] : outcome.successors) {
+    sum += probability * next[state.index()];
+  }
+  return sum;
+}
+
+}  // namespace
+
+CallbackGame::CallbackGame(Frame frame, std::string name, LawFunction law)
+    : frame_(std::move(frame)), name_(std::move(name)), law_(std::move(law)) {}
+
+void CallbackGame::ask(Step h, State s, std::span<const Action> joint, Outcome& outcome) const {
+  outcome.rewards.assign(frame_.num_players(), 0.0);
+  outcome.successors.clear();
+  law_(h, s, joint, outcome);
+  const auto refuse = [&](const std::string& problem) {
+    throw Error(ErrorKind::input,
+                fmt::format("law of '{}' [h={}, s={}]", name_, h.number(), s.number()), problem);
+  };
+  if (outcome.rewards.size() != frame_.num_players()) refuse("must have one reward per player");
+  for (const Player player : all<Player>(frame_.num_players())) {
+    double& reward = outcome.rewards[player.index()];
+    const RewardRange& range = frame_.range(player);
+    if (!(reward >= range.low && reward <= range.high)) {
+      refuse(fmt::format("reward {} of player {} is outside [{}, {}]", reward, player.number(),
+                         range.low, range.high));
+    }
+    reward = range.to_unit(reward);
+  }
+  if (frame_.zero_sum()) outcome.rewards[1] = 1.0 - outcome.rewards[0];
+  if (frame_.is_last(h)) return;
+  double sum = 0.0;
+  for (const auto& [state, probability] : outcome.successors) {
+    if (state.index() >= frame_.num_states(h.next())) refuse("leads to a state that is not there");
+    if (!(probability >= 0.0)) refuse("has a probability that is negative or not a number");
+    sum += probability;
+  }
+  if (!(std::abs(sum - 1.0) <= kRowTolerance)) refuse(fmt::format("sums to {:.15g}, want 1", sum));
+}
+
+State CallbackGame::sample(Step h,
+                           State s,
+                           std::span<const Action> joint,
+                           const Nature& nature,
+                           std::span<double> rewards) const {
+  Outcome outcome;
+  ask(h, s, joint, outcome);
+  std::copy(outcome.rewards.begin(), outcome.rewards.end(), rewards.begin());
+  frame_.draw_rewards(nature, rewards);
+  if (frame_.is_last(h)) return State();
+  // As vlearn::sample, over the list of successors.
+  const double u = nature.transition().uniform();
+  double sum = 0.0;
+  State last{};
+  for (const auto& [state, probability] : outcome.successors) {
+    sum += probability;
+    if (u < sum) return state;
+    if (probability > 0.0) last = state;
+  }
+  return last;
+}
+
+template <class Visit>
+void CallbackGame::for_each_joint(Step h, State s, const Visit& visit) const {
+  const std::size_t m = frame_.num_players();
+  std::vector<Action> joint(m);
+  Outcome outcome;
+  for (;;) {
+    ask(h, s, joint, outcome);
+    visit(std::span<const Action>(joint), outcome);
+    std::size_t i = m;
+    while (i > 0 && joint[i - 1].index() + 1 == frame_.num_actions(Player(i - 1), h, s)) {
+      joint[--i] = Action();
+    }
+    if (i == 0) return;
+    ++joint[i - 1];
+  }
+}
+
+void CallbackGame::backup(Step h,
+                          State s,
+                          const Profile& profile,
+                          Player player,
+                          std::span<const double> next,
+                          std::span<double> q,
+                          Workspace& /*workspace*/) const {
+  std::fill(q.begin(), q.end(), 0.0);
+  for_each_joint(h, s, [&](std::span<const Action> joint, const Outcome& outcome) {
+    double weight = 1.0;
+    for (std::size_t i = 0; i < joint.size(); ++i) {
+      if (i != player.index()) weight *= profile[Player(i)][joint[i].index()];
+    }
+    double value = outcome.rewards[player.index()];
+    if (!frame_.is_last(h)) value += expect(outcome, next);
+    q[joint[player.index()].index()] += weight * value;
+  });
+}
+
+void CallbackGame::backup_all(Step h,
+                              State s,
+                              const Profile& profile,
+                              const NextValues& next,
+                              const ActionValues& q,
+                              Workspace& workspace) const {
+  const std::size_t m = frame_.num_players();
+  workspace.values.resize(std::max(workspace.values.size(), m + 1));
+  const std::span<double> after = std::span(workspace.values).first(m + 1);
+  for (const Player player : all<Player>(m)) std::fill(q[player].begin(), q[player].end(), 0.0);
+  for_each_joint(h, s, [&](std::span<const Action> joint, const Outcome& outcome) {
+    // The product of all probabilities but one: those before times those after.
+    after[m] = 1.0;
+    for (std::size_t i = m; i-- > 0;) {
+      after[i] = after[i + 1] * profile[Player(i)][joint[i].index()];
+    }
+    double before = 1.0;
+    for (const Player player : all<Player>(m)) {
+      const std::size_t action = joint[player.index()].index();
+      double value = outcome.rewards[player.index()];
+      if (!frame_.is_last(h)) value += expect(outcome, next[player]);
+      q[player][action] += before * after[player.index() + 1] * value;
+      before *= profile[player][action];
+    }
+  });
+}
+
+double CallbackGame::backup_error(double largest_next) const noexcept {
+  double joints = 0.0;
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    const std::optional<std::uint64_t> count = frame_.num_joint_actions(cell);
+    joints = std::max(joints, count ? static_cast<double>(*count) : 0x1p64);
+  }
+  const double roundings = joints + static_cast<double>(frame_.max_states()) +
+                           static_cast<double>(frame_.num_players()) + 6.0;
+  return 2.0 * roundings * 0x1p-53 * (1.0 + largest_next);
+}
+
+void CallbackGame::add_law_to(Sha256& hash) const {
+  LawHash(hash).add("callback").add(name_.c_str());
+}
+
+}  // namespace vlearn

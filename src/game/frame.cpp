@@ -1,0 +1,174 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/game/frame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "vlearn/core/checked.h"
+#include "vlearn/core/error.h"
+#include "vlearn/core/random.h"
+#include "vlearn/game/law.h"
+
+namespace vlearn {
+namespace {
+
+[[noreturn]] void refuse(std::string place, std::string problem, std::string fix = {}) {
+  throw Error(ErrorKind::input, std::move(place), std::move(problem), std::move(fix));
+}
+
+constexpr std::uint64_t kMaxCells = std::uint64_t{1} << 40U;
+
+}  // namespace
+
+Frame::Frame(FrameOptions options) : options_(std::move(options)) {
+  if (options_.initial.empty() && !options_.num_states.empty()) {
+    options_.initial.assign(options_.num_states.front(), 0.0);
+    if (!options_.initial.empty()) options_.initial.front() = 1.0;
+  }
+  check();
+  std::size_t cells = 0;
+  for (const Step h : all<Step>(stationary() ? 1 : horizon())) {
+    first_cell_.push_back(cells);
+    cells += num_states(h);
+  }
+  layout_of_cell_.resize(cells);
+  make_layouts();
+}
+
+void Frame::check() const {
+  const FrameOptions& o = options_;
+  if (o.num_players < 1 || o.num_players >= kMaxPlayers) {
+    refuse("players", fmt::format("there are {}", o.num_players), "want 1 to 16777215");
+  }
+  if (o.horizon < 1 || o.horizon >= kMaxSteps) {
+    refuse("horizon", fmt::format("is {}", o.horizon), "want 1 to 1048575");
+  }
+  if (o.num_states.size() != 1 && (o.stationary || o.num_states.size() != o.horizon)) {
+    refuse("states", "there must be one number, or in a step-dependent game one for each step");
+  }
+  std::uint64_t cells = 0;
+  for (const Step h : all<Step>(o.stationary ? 1 : o.horizon)) {
+    if (num_states(h) < 1) refuse("states", fmt::format("step {} has none", h.number()));
+    cells += num_states(h);
+  }
+  if (cells > kMaxCells) refuse("states", "there are more than 2^40 (step, state) pairs");
+  if (o.num_actions.size() != o.num_players && o.num_actions.size() / o.num_players != cells) {
+    refuse("actions", "there must be one number per player, or one per player and cell");
+  }
+  if (std::find(o.num_actions.begin(), o.num_actions.end(), 0U) != o.num_actions.end()) {
+    refuse("actions", "a player without any action cannot move", "give it one");
+  }
+  if (o.initial.size() != num_states(Step(0))) {
+    refuse("initial", "must have one probability per state of the first step");
+  }
+  check_distribution("initial", o.initial);
+  if (o.ranges.size() != 1 && o.ranges.size() != o.num_players) {
+    refuse("rewards", "there must be one range, or one per player");
+  }
+  for (const RewardRange& range : o.ranges) {
+    if (!std::isfinite(range.low) || !std::isfinite(range.high) || !(range.low < range.high) ||
+        !std::isfinite(range.high - range.low)) {
+      refuse("rewards", fmt::format("the range [{}, {}] is not one", range.low, range.high));
+    }
+  }
+  if (o.zero_sum && o.num_players != 2) {
+    refuse("rewards", fmt::format("zero-sum wants 2 players, there are {}", o.num_players));
+  }
+}
+
+void Frame::make_layouts() {
+  const std::size_t width = num_players();
+  const bool constant = options_.num_actions.size() == width;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> known;
+  for (std::size_t cell = 0; cell < num_cells(); ++cell) {
+    if (constant && cell > 0) break;  // all others have layout 0 too
+    std::vector<std::uint32_t> begins = {0};
+    for (std::size_t player = 0; player < width; ++player) {
+      const std::uint32_t count = options_.num_actions[(constant ? 0 : cell * width) + player];
+      const std::optional<std::uint64_t> end = checked_add(begins.back(), count);
+      if (*end > UINT32_MAX) refuse("actions", "all players together have more than 2^32");
+      begins.push_back(static_cast<std::uint32_t>(*end));
+    }
+    const auto [place, fresh] = known.try_emplace(begins, static_cast<std::uint32_t>(known.size()));
+    if (fresh) layouts_.insert(layouts_.end(), begins.begin(), begins.end());
+    layout_of_cell_[cell] = place->second;
+  }
+}
+
+std::size_t Frame::max_states() const noexcept {
+  return *std::max_element(options_.num_states.begin(), options_.num_states.end());
+}
+
+std::vector<std::uint32_t> Frame::next_states() const {
+  std::vector<std::uint32_t> next;
+  next.reserve(num_cells());
+  for (const Step h : all<Step>(stationary() ? 1 : horizon())) {
+    std::size_t count = 0;
+    if (stationary()) {
+      count = num_states(h);
+    } else if (!is_last(h)) {
+      count = num_states(h.next());
+    }
+    next.insert(next.end(), num_states(h), static_cast<std::uint32_t>(count));
+  }
+  return next;
+}
+
+std::size_t Frame::max_profile_size() const noexcept {
+  std::uint32_t largest = 0;
+  const std::size_t width = num_players() + 1;
+  for (std::size_t end = width; end <= layouts_.size(); end += width) {
+    largest = std::max(largest, layouts_[end - 1]);
+  }
+  return largest;
+}
+
+std::optional<std::uint64_t> Frame::num_joint_actions(std::size_t cell) const noexcept {
+  const std::span<const std::uint32_t> begins = begins_of_cell(cell);
+  std::optional<std::uint64_t> product = 1;
+  for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+    product = checked_multiply(*product, begins[i + 1] - begins[i]);
+    if (!product) break;
+  }
+  return product;
+}
+
+State Frame::draw_start(const Nature& nature) const noexcept {
+  return State(vlearn::sample(initial(), nature.start().uniform()));
+}
+
+void Frame::draw_rewards(const Nature& nature, std::span<double> rewards) const noexcept {
+  if (noise() == RewardNoise::none) return;
+  for (const Player player : all<Player>(zero_sum() ? 1 : num_players())) {
+    double& reward = rewards[player.index()];
+    const double u = nature.reward(player).uniform();
+    if (noise() == RewardNoise::bernoulli) {
+      reward = u < reward ? 1.0 : 0.0;
+    } else {
+      const double width = std::min(reward, 1.0 - reward);
+      reward = std::clamp(reward + width * (2.0 * u - 1.0), 0.0, 1.0);
+    }
+  }
+  if (zero_sum()) rewards[1] = 1.0 - rewards[0];
+}
+
+void Frame::add_to(Sha256& hash) const {
+  LawHash law(hash);
+  law.add("vlearn.law/1").add(num_players()).add(horizon()).add(stationary());
+  for (const Step h : all<Step>(stationary() ? 1 : horizon())) law.add(num_states(h));
+  for (std::size_t cell = 0; cell < num_cells(); ++cell) {
+    for (const std::uint32_t begin : begins_of_cell(cell)) law.add(begin);
+  }
+  law.add(initial());
+  for (const Player player : all<Player>(num_players())) {
+    law.add(range(player).low).add(range(player).high);
+  }
+  law.add(static_cast<std::uint8_t>(noise())).add(zero_sum());
+}
+
+}  // namespace vlearn

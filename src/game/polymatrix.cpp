@@ -1,0 +1,202 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/game/polymatrix.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "vlearn/core/error.h"
+#include "vlearn/core/random.h"
+#include "vlearn/game/law.h"
+
+namespace vlearn {
+
+PolymatrixGame::PolymatrixGame(Frame frame, PolymatrixOptions options)
+    : frame_(std::move(frame)), options_(std::move(options)), width_(frame_.next_states()) {
+  const std::size_t m = frame_.num_players();
+  if (options_.weights.empty()) {
+    options_.weights.assign(frame_.num_cells() * m, 1.0 / static_cast<double>(m));
+  }
+  std::size_t rewards = 0;
+  std::size_t transitions = 0;
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    const std::size_t actions = frame_.begins_of_cell(cell).back();
+    reward_begin_.push_back(rewards);
+    transition_begin_.push_back(transitions);
+    rewards += actions * actions;
+    transitions += actions * width_[cell];
+  }
+  const auto want = [](const char* what, std::size_t have, std::size_t wanted) {
+    if (have != wanted) {
+      throw Error(ErrorKind::input, what, fmt::format("has {} numbers, want {}", have, wanted));
+    }
+  };
+  want("rewards", options_.rewards.size(), rewards);
+  want("weights", options_.weights.size(), frame_.num_cells() * m);
+  want("transitions", options_.transitions.size(), transitions);
+  check();
+}
+
+void PolymatrixGame::check() const {
+  const auto refuse = [](std::string place, std::string problem) {
+    throw Error(ErrorKind::input, std::move(place), std::move(problem));
+  };
+  if (frame_.zero_sum()) refuse("rewards", "the zero-sum form is not kept for polymatrix games");
+  const std::size_t m = frame_.num_players();
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
+    check_distribution(fmt::format("weights[cell {}]", cell + 1),
+                       std::span(options_.weights).subspan(cell * m, m));
+    for (std::size_t i = 0; i < m; ++i) {
+      const RewardRange& range = frame_.range(Player(i));
+      for (std::size_t position = begins[i]; position < begins[i + 1]; ++position) {
+        const std::string place = fmt::format("[cell {}, player {}, action {}]", cell + 1, i + 1,
+                                              position - begins[i] + 1);
+        if (width_[cell] > 0) check_distribution("transitions" + place, next_row(cell, position));
+        // The others choose independently, so the extremes of the sum are sums of extremes.
+        const std::span<const double> row = pay_row(cell, position);
+        double low = 0.0;
+        double high = 0.0;
+        for (std::size_t j = 0; j < m; ++j) {
+          const auto pays = row.subspan(begins[j], begins[j + 1] - begins[j]);
+          if (!std::all_of(pays.begin(), pays.end(), [](double r) { return std::isfinite(r); })) {
+            refuse("rewards" + place, fmt::format("towards player {} is not finite", j + 1));
+          }
+          const auto [least, most] = std::minmax_element(pays.begin(), pays.end());
+          low += i == j ? row[position] : *least;
+          high += i == j ? row[position] : *most;
+        }
+        const double slack = 1e-12 * (range.high - range.low);
+        if (!(low >= range.low - slack && high <= range.high + slack)) {
+          refuse("rewards" + place, fmt::format("can be {} to {}, outside [{}, {}]", low, high,
+                                                range.low, range.high));
+        }
+      }
+    }
+  }
+}
+
+std::span<const double> PolymatrixGame::pay_row(std::size_t cell, std::size_t position) const {
+  const std::size_t actions = frame_.begins_of_cell(cell).back();
+  return std::span(options_.rewards).subspan(reward_begin_[cell] + position * actions, actions);
+}
+
+std::span<const double> PolymatrixGame::next_row(std::size_t cell, std::size_t position) const {
+  return std::span(options_.transitions)
+      .subspan(transition_begin_[cell] + position * width_[cell], width_[cell]);
+}
+
+State PolymatrixGame::sample(Step h,
+                             State s,
+                             std::span<const Action> joint,
+                             const Nature& nature,
+                             std::span<double> rewards) const noexcept {
+  const std::size_t cell = frame_.cell(h, s);
+  const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
+  const auto position = [&](std::size_t i) { return begins[i] + joint[i].index(); };
+  for (std::size_t i = 0; i < joint.size(); ++i) {
+    const std::span<const double> row = pay_row(cell, position(i));
+    double sum = 0.0;
+    for (std::size_t j = 0; j < joint.size(); ++j) sum += row[position(j)];
+    rewards[i] = std::clamp(frame_.range(Player(i)).to_unit(sum), 0.0, 1.0);
+  }
+  frame_.draw_rewards(nature, rewards);
+  if (frame_.is_last(h)) return State();
+  Draws draws = nature.transition();
+  const std::size_t m = frame_.num_players();
+  const std::size_t mover =
+      vlearn::sample(std::span(options_.weights).subspan(cell * m, m), draws.uniform());
+  return State(vlearn::sample(next_row(cell, position(mover)), draws.uniform()));
+}
+
+void PolymatrixGame::backup(Step h,
+                            State s,
+                            const Profile& profile,
+                            Player player,
+                            std::span<const double> next,
+                            std::span<double> q,
+                            Workspace& /*workspace*/) const {
+  const std::size_t cell = frame_.cell(h, s);
+  const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
+  const std::size_t own = player.index();
+  for (std::size_t a = 0; a < q.size(); ++a) {
+    const std::span<const double> row = pay_row(cell, begins[own] + a);
+    double sum = row[begins[own] + a];
+    for (std::size_t j = 0; j < frame_.num_players(); ++j) {
+      if (j == own) continue;
+      const std::span<const double> policy = profile[Player(j)];
+      for (std::size_t b = 0; b < policy.size(); ++b) sum += policy[b] * row[begins[j] + b];
+    }
+    q[a] = frame_.range(player).to_unit(sum);
+  }
+  if (frame_.is_last(h)) return;
+  const auto expect = [&](std::size_t position) {
+    const std::span<const double> row = next_row(cell, position);
+    double sum = 0.0;
+    for (std::size_t state = 0; state < row.size(); ++state) sum += row[state] * next[state];
+    return sum;
+  };
+  double others = 0.0;
+  for (std::size_t j = 0; j < frame_.num_players(); ++j) {
+    if (j == own) continue;
+    const std::span<const double> policy = profile[Player(j)];
+    double mean = 0.0;
+    for (std::size_t b = 0; b < policy.size(); ++b) mean += policy[b] * expect(begins[j] + b);
+    others += weight(cell, j) * mean;
+  }
+  for (std::size_t a = 0; a < q.size(); ++a) {
+    q[a] += others + weight(cell, own) * expect(begins[own] + a);
+  }
+}
+
+void PolymatrixGame::backup_all(Step h,
+                                State s,
+                                const Profile& profile,
+                                const NextValues& next,
+                                const ActionValues& q,
+                                Workspace& workspace) const {
+  const bool last = frame_.is_last(h);
+  for (const Player player : all<Player>(frame_.num_players())) {
+    const std::span<const double> own = last ? std::span<const double>() : next[player];
+    backup(h, s, profile, player, own, q[player], workspace);
+  }
+}
+
+double PolymatrixGame::backup_error(double largest_next) const noexcept {
+  // A sum over all actions of the others, each with a product; the terms may cancel, so the error
+  // is relative to the largest sum of absolute values, not to the range.
+  const auto actions = static_cast<double>(frame_.max_profile_size());
+  const auto m = static_cast<double>(frame_.num_players());
+  double largest = 1.0;
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
+    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+      const RewardRange& range = frame_.range(Player(i));
+      for (std::size_t position = begins[i]; position < begins[i + 1]; ++position) {
+        const std::span<const double> row = pay_row(cell, position);
+        double sum = std::max(std::abs(range.low), std::abs(range.high));
+        for (std::size_t j = 0; j + 1 < begins.size(); ++j) {
+          double most = 0.0;
+          for (std::size_t b = begins[j]; b < begins[j + 1]; ++b)
+            most = std::max(most, std::abs(row[b]));
+          sum += most;
+        }
+        largest = std::max(largest, sum / (range.high - range.low));
+      }
+    }
+  }
+  const double rows = static_cast<double>(frame_.max_states()) + actions + m + 6.0;
+  return 2.0 * 0x1p-53 * ((actions + m + 5.0) * largest + rows * largest_next);
+}
+
+void PolymatrixGame::add_law_to(Sha256& hash) const {
+  LawHash law(hash);
+  law.add("polymatrix").add(std::span<const double>(options_.rewards));
+  law.add(std::span<const double>(options_.weights));
+  law.add(std::span<const double>(options_.transitions));
+}
+
+}  // namespace vlearn

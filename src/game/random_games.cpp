@@ -1,0 +1,231 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// random: step-dependent games with Dirichlet(1) rows and rewards uniform in [0, 1].
+// congestion: the family of the docs, every player the same.
+// lock: a chain of right actions, for exploration.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "families.h"
+#include "vlearn/core/checked.h"
+#include "vlearn/core/error.h"
+#include "vlearn/core/random.h"
+#include "vlearn/core/simplex.h"
+
+namespace vlearn {
+namespace {
+
+constexpr std::uint64_t kMaxNumbers = std::uint64_t{1} << 30U;  // 8 GiB of doubles
+
+// Which numbers of a generated game a stream gives (the step of its key).
+enum class Part : std::uint32_t { transition = 0, reward = 1, other = 2 };
+
+Draws stream(std::uint64_t seed, Part part, std::uint64_t item, std::size_t player = 0) {
+  return Draws({.seed = seed,
+                .purpose = Purpose::game,
+                .player = Player(player),
+                .episode = Episode(item),
+                .step = Step(static_cast<std::uint32_t>(part))});
+}
+
+/// A uniform point of the simplex: the gaps between sorted uniforms. Multiples of 2^-53, so they
+/// sum to one exactly.
+void dirichlet_row(Draws draws, std::span<double> row) {
+  for (std::size_t i = 0; i + 1 < row.size(); ++i) row[i] = draws.uniform();
+  row.back() = 1.0;
+  std::sort(row.begin(), row.end());
+  for (std::size_t i = row.size() - 1; i > 0; --i) row[i] -= row[i - 1];
+}
+
+void check_size(const Parameters& parameters, std::optional<std::uint64_t> numbers) {
+  if (numbers && *numbers <= kMaxNumbers) return;
+  throw Error(ErrorKind::resource, parameters.family(),
+              numbers ? fmt::format("would need {} bytes", *numbers * 8)
+                      : "would need more bytes than can be counted",
+              "make it smaller, or take kind=polymatrix or a congestion game");
+}
+
+std::optional<std::uint64_t> power(std::uint64_t base, std::uint64_t exponent) {
+  std::optional<std::uint64_t> product = 1;
+  for (std::uint64_t i = 0; i < exponent && product; ++i)
+    product = checked_multiply(*product, base);
+  return product;
+}
+
+AnyGame make_random_polymatrix(Parameters& parameters, FrameOptions options, std::uint64_t seed) {
+  const std::size_t m = options.num_players;
+  const std::size_t actions = m * options.num_actions.front();
+  const std::vector<std::uint64_t> sizes = {options.horizon, options.num_states.front(), actions,
+                                            actions + options.num_states.front()};
+  check_size(parameters, checked_product(sizes));
+  const Frame frame(std::move(options));
+  PolymatrixOptions tables;
+  const std::vector<std::uint32_t> width = frame.next_states();
+  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
+    const std::span<const std::uint32_t> begins = frame.begins_of_cell(cell);
+    for (std::size_t position = 0; position < actions; ++position) {
+      const std::size_t own = position / begins[1];
+      Draws rewards = stream(seed, Part::reward, cell * actions + position);
+      for (std::size_t other = 0; other < actions; ++other) {
+        const double u = rewards.uniform() / static_cast<double>(m - 1);
+        tables.rewards.push_back(other / begins[1] == own ? 0.0 : u);
+      }
+      if (width[cell] == 0) continue;
+      std::vector<double> row(width[cell]);
+      dirichlet_row(stream(seed, Part::transition, cell * actions + position), row);
+      tables.transitions.insert(tables.transitions.end(), row.begin(), row.end());
+    }
+  }
+  return PolymatrixGame(frame, std::move(tables));
+}
+
+}  // namespace
+
+AnyGame make_random(Parameters& parameters) {
+  const std::uint64_t m = parameters.integer("players", 2, 1, 10'000);
+  const std::uint64_t states = parameters.integer("states", 4, 1, 1'000'000);
+  const std::uint64_t actions = parameters.integer("actions", 3, 1, 10'000);
+  const std::uint64_t horizon = parameters.integer("horizon", 5, 1, 10'000);
+  const std::uint64_t seed = parameters.integer("seed", 1, 0, UINT64_MAX);
+  const std::string kind =
+      parameters.word("kind", "general", {"general", "zero-sum", "team", "polymatrix"});
+  parameters.finish();
+  const bool zero_sum = kind == "zero-sum";
+  if ((zero_sum && m != 2) || (kind == "polymatrix" && m < 2)) {
+    throw Error(ErrorKind::usage, parameters.family(),
+                fmt::format("kind={} does not go with {} players", kind, m),
+                zero_sum ? "take players=2" : "take two at least");
+  }
+  FrameOptions options{.num_players = m,
+                       .horizon = horizon,
+                       .stationary = false,
+                       .num_states = {static_cast<std::uint32_t>(states)},
+                       .num_actions = std::vector(m, static_cast<std::uint32_t>(actions)),
+                       .zero_sum = zero_sum};
+  if (kind == "polymatrix") return make_random_polymatrix(parameters, std::move(options), seed);
+
+  const std::optional<std::uint64_t> joint = power(actions, m);
+  const std::vector<std::uint64_t> sizes = {joint.value_or(UINT64_MAX), horizon, states,
+                                            states + m};
+  check_size(parameters, checked_product(sizes));
+  const Frame frame(std::move(options));
+  const JointIndex joints(frame);
+  const std::vector<std::uint32_t> width = frame.next_states();
+  const std::size_t payers = zero_sum ? 1 : m;
+  std::vector<double> rewards;
+  std::vector<double> probabilities;
+  rewards.reserve(joints.size() * payers);
+  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
+    for (std::size_t player = 0; player < payers; ++player) {
+      for (std::size_t a = 0; a < joints.count(cell); ++a) {
+        const std::size_t whose = kind == "team" ? 0 : player;
+        rewards.push_back(stream(seed, Part::reward, joints.first(cell) + a, whose).uniform());
+      }
+    }
+    if (width[cell] == 0) continue;
+    std::vector<double> row(width[cell]);
+    for (std::size_t a = 0; a < joints.count(cell); ++a) {
+      dirichlet_row(stream(seed, Part::transition, joints.first(cell) + a), row);
+      probabilities.insert(probabilities.end(), row.begin(), row.end());
+    }
+  }
+  DenseRows rows(frame, joints, std::move(probabilities));
+  return DenseGame(frame, std::move(rewards), std::move(rows));
+}
+
+AnyGame make_congestion(Parameters& parameters) {
+  const std::uint64_t m = parameters.integer("players", 10, 2, 100'000);
+  const std::uint64_t routes = parameters.integer("routes", 10, 1, 1000);
+  const std::uint64_t states = parameters.integer("states", 3, 1, 10'000);
+  const std::uint64_t horizon = parameters.integer("horizon", 3, 1, 10'000);
+  const std::uint64_t seed = parameters.integer("seed", 5, 0, UINT64_MAX);
+  parameters.finish();
+  check_size(parameters, checked_product(std::vector<std::uint64_t>{states, routes, m + states}));
+  const Frame frame({.num_players = m,
+                     .horizon = horizon,
+                     .stationary = true,
+                     .num_states = {static_cast<std::uint32_t>(states)},
+                     .num_actions = std::vector(m, static_cast<std::uint32_t>(routes))});
+  CongestionOptions options{.num_routes = routes};
+  for (std::uint64_t s = 0; s < states; ++s) {
+    Draws gains = stream(seed, Part::reward, s);
+    for (std::uint64_t b = 0; b < routes; ++b) {
+      const double gain = 0.4 + 0.6 * gains.uniform();
+      for (std::uint64_t n = 1; n <= m; ++n) {
+        const double crowd = static_cast<double>(n - 1) / static_cast<double>(m - 1);
+        options.rewards.push_back(gain * (1.0 - 0.9 * crowd));
+      }
+    }
+    // P1 on the first route, P0 on all others.
+    const auto row = [&](std::uint64_t item) {
+      Draws draws = stream(seed, Part::transition, item);
+      std::vector<double> uniforms(states);
+      for (double& u : uniforms) u = draws.uniform();
+      if (!normalise(uniforms)) uniforms.assign(states, 1.0 / static_cast<double>(states));
+      return uniforms;
+    };
+    const std::vector<double> p0 = row(2 * s);
+    const std::vector<double> p1 = row(2 * s + 1);
+    for (std::uint64_t b = 0; b < routes; ++b) {
+      const std::vector<double>& p = b == 0 ? p1 : p0;
+      options.transitions.insert(options.transitions.end(), p.begin(), p.end());
+    }
+  }
+  return CongestionGame(frame, std::move(options));
+}
+
+// On the chain the right actions of all players lead on with probability `success`; anything else
+// leads out of it for good. The last right action pays 1, a wrong one a lure of 0.1, the rest 0.
+// All players earn the same; the best value is success^(horizon - 1).
+AnyGame make_lock(Parameters& parameters) {
+  const std::uint64_t horizon = parameters.integer("horizon", 6, 1, 10'000);
+  const std::uint64_t actions = parameters.integer("actions", 3, 2, 1000);
+  const std::uint64_t m = parameters.integer("players", 1, 1, 2);
+  const double success = parameters.number("success", 0.9, 0.0, 1.0);
+  const std::uint64_t seed = parameters.integer("seed", 1, 0, UINT64_MAX);
+  parameters.finish();
+  constexpr double lure = 0.1;
+
+  FrameOptions options{.num_players = m,
+                       .horizon = horizon,
+                       .stationary = false,
+                       .num_states = {2}};  // on the chain, out of it
+  for (std::uint64_t h = 0; h < horizon; ++h) {
+    options.num_actions.insert(options.num_actions.end(), m, static_cast<std::uint32_t>(actions));
+    options.num_actions.insert(options.num_actions.end(), m, 1U);
+  }
+  const Frame frame(std::move(options));
+  const JointIndex joints(frame);
+  std::vector<double> rewards;
+  std::vector<double> probabilities;
+  for (std::uint64_t h = 0; h < horizon; ++h) {
+    const bool last = h + 1 == horizon;
+    std::vector<Action> right;
+    for (std::uint64_t player = 0; player < m; ++player) {
+      right.emplace_back(stream(seed, Part::other, h, player).below(actions));
+    }
+    const std::size_t cell = frame.cell(Step(h), State(0));
+    const std::size_t key = joint_offset(frame.begins_of_cell(cell), right);
+    for (std::uint64_t player = 0; player < m; ++player) {
+      for (std::size_t a = 0; a < joints.count(cell); ++a) {
+        const double paid = last ? 1.0 : 0.0;
+        rewards.push_back(a == key ? paid : lure);
+      }
+    }
+    rewards.insert(rewards.end(), m, 0.0);
+    if (last) continue;
+    for (std::size_t a = 0; a < joints.count(cell); ++a) {
+      const double on = a == key ? success : 0.0;
+      probabilities.insert(probabilities.end(), {on, 1.0 - on});
+    }
+    probabilities.insert(probabilities.end(), {0.0, 1.0});
+  }
+  DenseRows rows(frame, joints, std::move(probabilities));
+  return DenseGame(frame, std::move(rewards), std::move(rows));
+}
+
+}  // namespace vlearn

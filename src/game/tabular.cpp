@@ -1,0 +1,303 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/game/tabular.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "vlearn/core/checked.h"
+#include "vlearn/core/error.h"
+#include "vlearn/core/random.h"
+#include "vlearn/game/law.h"
+
+namespace vlearn {
+namespace {
+
+/// "[h=2, s=5, a=(1,3)]", counted from one, for messages.
+std::string place_of(const Frame& frame, std::size_t cell, std::size_t joint) {
+  std::size_t h = 0;
+  std::size_t s = cell;
+  while (!frame.stationary() && s >= frame.num_states(Step(h))) s -= frame.num_states(Step(h++));
+  const std::span<const std::uint32_t> begins = frame.begins_of_cell(cell);
+  std::vector<std::size_t> actions(frame.num_players());
+  for (std::size_t i = actions.size(); i-- > 0;) {
+    const std::size_t count = begins[i + 1] - begins[i];
+    actions[i] = joint % count + 1;
+    joint /= count;
+  }
+  const std::string step = frame.stationary() ? "" : fmt::format("h={}, ", h + 1);
+  return fmt::format("[{}s={}, a=({})]", step, s + 1, fmt::join(actions, ","));
+}
+
+/// Sums out every player but one from values[joint], in the order of tabular.h; q gets the rest.
+void contract(std::span<const std::uint32_t> begins,
+              const Profile& profile,
+              Player player,
+              std::span<double> values,
+              std::span<double> q) noexcept {
+  std::size_t size = values.size();
+  const std::size_t own = player.index();
+  for (std::size_t i = begins.size() - 2; i > own; --i) {
+    const std::span<const double> policy = profile[Player(i)];
+    size /= policy.size();
+    for (std::size_t x = 0; x < size; ++x) {
+      const double* const from = values.data() + x * policy.size();
+      double sum = policy[0] * from[0];
+      for (std::size_t a = 1; a < policy.size(); ++a) sum += policy[a] * from[a];
+      values[x] = sum;
+    }
+  }
+  for (std::size_t i = 0; i < own; ++i) {
+    const std::span<const double> policy = profile[Player(i)];
+    size /= policy.size();
+    for (std::size_t y = 0; y < size; ++y) values[y] *= policy[0];
+    for (std::size_t a = 1; a < policy.size(); ++a) {
+      for (std::size_t y = 0; y < size; ++y) values[y] += policy[a] * values[a * size + y];
+    }
+  }
+  std::copy_n(values.begin(), q.size(), q.begin());
+}
+
+}  // namespace
+
+JointIndex::JointIndex(const Frame& frame) : first_(frame.num_cells() + 1, 0) {
+  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
+    const std::optional<std::uint64_t> count = frame.num_joint_actions(cell);
+    const auto end = count ? checked_add(first_[cell], *count) : std::nullopt;
+    if (!end || *end > (std::uint64_t{1} << 48U)) {
+      throw Error(ErrorKind::resource, "game",
+                  fmt::format("a table over the joint actions of {} players is too large",
+                              frame.num_players()),
+                  "use a model with structure: congestion, polymatrix or a simulator");
+    }
+    first_[cell + 1] = *end;
+  }
+}
+
+std::size_t joint_offset(std::span<const std::uint32_t> begins,
+                         std::span<const Action> joint) noexcept {
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < joint.size(); ++i) {
+    offset = offset * (begins[i + 1] - begins[i]) + joint[i].index();
+  }
+  return offset;
+}
+
+DenseRows::DenseRows(const Frame& frame,
+                     const JointIndex& joints,
+                     std::vector<double> probabilities)
+    : width_(frame.next_states()), probabilities_(std::move(probabilities)) {
+  std::size_t size = 0;
+  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
+    begin_.push_back(size);
+    const auto cell_size = checked_multiply(joints.count(cell), width_[cell]);
+    const auto end = cell_size ? checked_add(size, *cell_size) : std::nullopt;
+    if (!end || *end > probabilities_.size()) {
+      throw Error(ErrorKind::input, "transition", "has too few numbers for its states and actions");
+    }
+    size = *end;
+  }
+  if (size != probabilities_.size()) {
+    throw Error(ErrorKind::input, "transition",
+                fmt::format("has {} numbers, want {}", probabilities_.size(), size));
+  }
+  longest_ = *std::max_element(width_.begin(), width_.end());
+  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
+    for (std::size_t joint = 0; width_[cell] > 0 && joint < joints.count(cell); ++joint) {
+      check_distribution("transition" + place_of(frame, cell, joint), row(cell, joint));
+    }
+  }
+}
+
+double DenseRows::expect(std::size_t cell,
+                         std::size_t joint,
+                         std::span<const double> values) const noexcept {
+  const std::span<const double> row = this->row(cell, joint);
+  double sum = 0.0;
+  for (std::size_t s = 0; s < row.size(); ++s) sum += row[s] * values[s];
+  return sum;
+}
+
+State DenseRows::draw(std::size_t cell, std::size_t joint, double u) const noexcept {
+  return State(vlearn::sample(row(cell, joint), u));
+}
+
+SparseRows::SparseRows(const Frame& frame,
+                       const JointIndex& joints,
+                       std::vector<std::uint64_t> begins,
+                       std::vector<std::uint32_t> successors,
+                       std::vector<double> probabilities)
+    : begins_(std::move(begins)),
+      successors_(std::move(successors)),
+      probabilities_(std::move(probabilities)) {
+  const auto refuse = [](std::string place, std::string problem) {
+    throw Error(ErrorKind::input, std::move(place), std::move(problem));
+  };
+  if (begins_.size() != joints.size() + 1 || begins_.front() != 0 ||
+      begins_.back() != successors_.size() || successors_.size() != probabilities_.size() ||
+      !std::is_sorted(begins_.begin(), begins_.end())) {
+    refuse("transition", "its rows do not fit its lists of successors and probabilities");
+  }
+  const std::vector<std::uint32_t> width = frame.next_states();
+  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
+    first_row_.push_back(joints.first(cell));
+    for (std::size_t joint = 0; joint < joints.count(cell); ++joint) {
+      const std::size_t row = joints.first(cell) + joint;
+      const std::size_t size = begins_[row + 1] - begins_[row];
+      const std::span row_states = std::span(successors_).subspan(begins_[row], size);
+      for (std::size_t i = 0; i < size; ++i) {
+        if (row_states[i] >= width[cell] || (i > 0 && row_states[i] <= row_states[i - 1])) {
+          refuse("transition" + place_of(frame, cell, joint),
+                 fmt::format("its successors must be states from 1 to {} in rising order",
+                             width[cell]));
+        }
+      }
+      longest_ = std::max(longest_, size);
+      if (width[cell] == 0) continue;
+      check_distribution("transition" + place_of(frame, cell, joint),
+                         std::span(probabilities_).subspan(begins_[row], size));
+    }
+  }
+}
+
+double SparseRows::expect(std::size_t cell,
+                          std::size_t joint,
+                          std::span<const double> values) const noexcept {
+  const std::size_t row = first_row_[cell] + joint;
+  double sum = 0.0;
+  for (std::size_t i = begins_[row]; i < begins_[row + 1]; ++i) {
+    sum += probabilities_[i] * values[successors_[i]];
+  }
+  return sum;
+}
+
+State SparseRows::draw(std::size_t cell, std::size_t joint, double u) const noexcept {
+  const std::size_t row = first_row_[cell] + joint;
+  const std::size_t size = begins_[row + 1] - begins_[row];
+  const std::size_t i = vlearn::sample(std::span(probabilities_).subspan(begins_[row], size), u);
+  return State(successors_[begins_[row] + i]);
+}
+
+template <class Rows>
+TabularGame<Rows>::TabularGame(Frame frame, std::vector<double> rewards, Rows rows)
+    : frame_(std::move(frame)),
+      joints_(frame_),
+      rewards_(std::move(rewards)),
+      rows_(std::move(rows)) {
+  const std::size_t players = frame_.zero_sum() ? 1 : frame_.num_players();
+  if (checked_multiply(joints_.size(), players) != rewards_.size()) {
+    throw Error(ErrorKind::input, "reward",
+                fmt::format("has {} numbers, want {} players times {} joint actions",
+                            rewards_.size(), players, joints_.size()));
+  }
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    for (const Player player : all<Player>(players)) {
+      const RewardRange& range = frame_.range(player);
+      for (std::size_t joint = 0; joint < joints_.count(cell); ++joint) {
+        const double r =
+            rewards_[joints_.first(cell) * players + player.index() * joints_.count(cell) + joint];
+        if (!(r >= range.low && r <= range.high)) {
+          throw Error(
+              ErrorKind::input,
+              fmt::format("reward of player {}", player.number()) + place_of(frame_, cell, joint),
+              fmt::format("is {}", r),
+              fmt::format("want a number from {} to {}", range.low, range.high));
+        }
+      }
+    }
+  }
+}
+
+template <class Rows>
+double TabularGame<Rows>::reward(Player player,
+                                 std::size_t cell,
+                                 std::size_t joint) const noexcept {
+  const std::size_t count = joints_.count(cell);
+  if (frame_.zero_sum()) {
+    const double first = frame_.range(Player(0)).to_unit(rewards_[joints_.first(cell) + joint]);
+    return player.index() == 0 ? first : 1.0 - first;
+  }
+  const std::size_t begin = joints_.first(cell) * frame_.num_players() + player.index() * count;
+  return frame_.range(player).to_unit(rewards_[begin + joint]);
+}
+
+template <class Rows>
+State TabularGame<Rows>::sample(Step h,
+                                State s,
+                                std::span<const Action> joint,
+                                const Nature& nature,
+                                std::span<double> rewards) const noexcept {
+  const std::size_t cell = frame_.cell(h, s);
+  const std::size_t offset = joint_offset(frame_.begins_of_cell(cell), joint);
+  for (const Player player : all<Player>(frame_.num_players())) {
+    rewards[player.index()] = reward(player, cell, offset);
+  }
+  frame_.draw_rewards(nature, rewards);
+  if (frame_.is_last(h)) return State();
+  return rows_.draw(cell, offset, nature.transition().uniform());
+}
+
+template <class Rows>
+void TabularGame<Rows>::backup(Step h,
+                               State s,
+                               const Profile& profile,
+                               Player player,
+                               std::span<const double> next,
+                               std::span<double> q,
+                               Workspace& workspace) const {
+  const std::size_t cell = frame_.cell(h, s);
+  workspace.values.resize(std::max(workspace.values.size(), joints_.count(cell)));
+  const std::span<double> values = std::span(workspace.values).first(joints_.count(cell));
+  const bool last = frame_.is_last(h);
+  for (std::size_t joint = 0; joint < values.size(); ++joint) {
+    values[joint] = reward(player, cell, joint);
+    if (!last) values[joint] += rows_.expect(cell, joint, next);
+  }
+  contract(frame_.begins_of_cell(cell), profile, player, values, q);
+}
+
+template <class Rows>
+void TabularGame<Rows>::backup_all(Step h,
+                                   State s,
+                                   const Profile& profile,
+                                   const NextValues& next,
+                                   const ActionValues& q,
+                                   Workspace& workspace) const {
+  const bool last = frame_.is_last(h);
+  for (const Player player : all<Player>(frame_.num_players())) {
+    const std::span<const double> own = last ? std::span<const double>() : next[player];
+    backup(h, s, profile, player, own, q[player], workspace);
+  }
+}
+
+template <class Rows>
+double TabularGame<Rows>::backup_error(double largest_next) const noexcept {
+  // Roundings on the way to one q: the reward map (3), a row (its length and the sum), then for
+  // each other player a product and as many additions as it has actions. Every partial sum stays
+  // below 1 + largest_next up to the rounding of earlier ones, which the factor 2 covers.
+  const double roundings = 4.0 + static_cast<double>(rows_.longest()) +
+                           static_cast<double>(frame_.num_players() + frame_.max_profile_size());
+  return 2.0 * roundings * 0x1p-53 * (1.0 + largest_next);
+}
+
+template <class Rows>
+void TabularGame<Rows>::add_law_to(Sha256& hash) const {
+  // Dense and sparse tables of one law have one hash: only what can happen counts.
+  LawHash law(hash);
+  law.add("table").add(std::span<const double>(rewards_));
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    for (std::size_t joint = 0; joint < joints_.count(cell); ++joint) {
+      rows_.for_each(cell, joint, [&](State next, double probability) {
+        law.add(next.value()).add(probability);
+      });
+      law.add(UINT64_MAX);  // end of the row
+    }
+  }
+}
+
+template class TabularGame<DenseRows>;
+template class TabularGame<SparseRows>;
+
+}  // namespace vlearn

@@ -1,0 +1,237 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The contract of SampledGame and KnownGame, for every model.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "game_instances.h"
+#include "support/chi_square.h"
+#include "vlearn/core/simplex.h"
+#include "vlearn/game/evaluate.h"
+
+namespace vlearn::test {
+namespace {
+
+/// Random policies for every player, some actions with probability 0.
+std::vector<double> random_profile(const Frame& frame, Step h, State s, std::uint64_t seed) {
+  Draws draws({.seed = seed, .purpose = Purpose::test});
+  std::vector<double> values(frame.action_begins(h, s).back());
+  const PlayerRows<double> rows(frame.action_begins(h, s), values);
+  for (const Player player : all<Player>(frame.num_players())) {
+    for (double& p : rows[player]) p = draws.below(4) == 0 ? 0.0 : draws.uniform();
+    rows[player][draws.below(rows[player].size())] += 0.25;
+    EXPECT_TRUE(normalise(rows[player]));
+  }
+  return values;
+}
+
+std::size_t next_states(const Frame& frame, Step h) {
+  return frame.is_last(h) ? 0 : frame.num_states(h.next());
+}
+
+/// Random values of every player at the next step, in [0, 5].
+std::vector<double> random_next(const Frame& frame, Step h, std::uint64_t seed) {
+  Draws draws({.seed = seed, .purpose = Purpose::test, .step = Step(1)});
+  std::vector<double> values(frame.num_players() * next_states(frame, h));
+  for (double& value : values) value = 5.0 * draws.uniform();
+  return values;
+}
+
+/// Calls visit(instance, h, s) for all cells of all instances.
+template <class G, class Visit>
+void for_each_place(const std::vector<Instance<G>>& instances, const Visit& visit) {
+  for (const Instance<G>& instance : instances) {
+    SCOPED_TRACE(instance.name);
+    const Frame& frame = instance.game.frame();
+    for (const Step h : all<Step>(frame.horizon())) {
+      for (const State s : all<State>(frame.num_states(h))) {
+        SCOPED_TRACE(testing::Message() << "h = " << h.number() << ", s = " << s.number());
+        visit(instance, h, s);
+      }
+    }
+  }
+}
+
+template <class G>
+class GameConformance : public testing::Test {};
+
+using Models = testing::Types<DenseGame, SparseGame, CongestionGame, PolymatrixGame, CallbackGame>;
+TYPED_TEST_SUITE(GameConformance, Models);
+
+TYPED_TEST(GameConformance, DistributionsSumToOne) {
+  for_each_place(instances_of<TypeParam>(), [](const auto& instance, Step h, State s) {
+    const Frame& frame = instance.game.frame();
+    const auto initial = frame.initial();
+    EXPECT_NEAR(std::accumulate(initial.begin(), initial.end(), 0.0), 1.0, 1e-12);
+    if (frame.is_last(h)) return;
+    for_each_joint(frame, h, s, [&](const std::vector<Action>& joint) {
+      const PlainOutcome outcome = instance.law(h, s, joint);
+      EXPECT_NEAR(std::accumulate(outcome.next.begin(), outcome.next.end(), 0.0), 1.0, 1e-12);
+    });
+  });
+}
+
+TYPED_TEST(GameConformance, SamplingFollowsTheLaw) {
+  constexpr std::uint64_t count = 3000;
+  for_each_place(instances_of<TypeParam>(), [](const auto& instance, Step h, State s) {
+    const Frame& frame = instance.game.frame();
+    int tried = 0;
+    for_each_joint(frame, h, s, [&](const std::vector<Action>& joint) {
+      if (++tried % 5 != 1) return;
+      const PlainOutcome law = instance.law(h, s, joint);
+      std::vector<double> counts(next_states(frame, h), 0.0);
+      std::vector<double> sums(frame.num_players(), 0.0);
+      std::vector<double> rewards(frame.num_players());
+      for (std::uint64_t k = 0; k < count; ++k) {
+        const Nature nature(7, Episode(k), h);
+        const State next = instance.game.sample(h, s, joint, nature, rewards);
+        for (std::size_t i = 0; i < rewards.size(); ++i) {
+          ASSERT_GE(rewards[i], 0.0);
+          ASSERT_LE(rewards[i], 1.0);
+          if (frame.noise() == RewardNoise::none) {
+            ASSERT_NEAR(rewards[i], law.rewards[i], 1e-12);
+          }
+          sums[i] += rewards[i];
+        }
+        if (frame.zero_sum()) {
+          ASSERT_EQ(rewards[1], 1.0 - rewards[0]);
+        }
+        if (!counts.empty()) counts.at(next.index()) += 1.0;
+      }
+      // A reward in [0, 1] has a standard deviation of at most 1/2: five standard errors.
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        EXPECT_NEAR(sums[i] / count, law.rewards[i], 5.0 * 0.5 / std::sqrt(double{count}));
+      }
+      std::vector<double> seen;
+      std::vector<double> expected;
+      for (std::size_t state = 0; state < counts.size(); ++state) {
+        if (law.next[state] == 0.0) {
+          EXPECT_EQ(counts[state], 0.0);
+          continue;
+        }
+        seen.push_back(counts[state]);
+        expected.push_back(count * law.next[state]);
+      }
+      if (seen.size() > 1) {
+        EXPECT_LT(chi_square(seen, expected), chi_square_limit(seen.size() - 1));
+      }
+    });
+  });
+}
+
+TYPED_TEST(GameConformance, BackupEqualsEnumeration) {
+  Workspace workspace;
+  for_each_place(instances_of<TypeParam>(), [&](const auto& instance, Step h, State s) {
+    const Frame& frame = instance.game.frame();
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const std::vector<double> policies = random_profile(frame, h, s, seed);
+      const std::vector<double> next = random_next(frame, h, seed);
+      const Profile profile(frame.action_begins(h, s), policies);
+      const NextValues next_values(next, next_states(frame, h));
+      std::vector<double> q(policies.size());
+      const ActionValues all_q(frame.action_begins(h, s), q);
+      instance.game.backup_all(h, s, profile, next_values, all_q, workspace);
+      for (const Player player : all<Player>(frame.num_players())) {
+        const std::span<const double> own_next =
+            next.empty() ? std::span<const double>() : next_values[player];
+        const std::vector<long double> plain =
+            plain_backup(frame, instance.law, h, s, profile, player, own_next);
+        std::vector<double> alone(plain.size());
+        instance.game.backup(h, s, profile, player, own_next, alone, workspace);
+        const double bound = instance.game.backup_error(5.0);
+        EXPECT_LT(bound, 1e-12);
+        for (std::size_t b = 0; b < plain.size(); ++b) {
+          // The plain law itself is computed in double: a few roundings of its own.
+          const double slack = bound + 40.0 * 0x1p-53;
+          EXPECT_NEAR(all_q[player][b], static_cast<double>(plain[b]), slack);
+          EXPECT_NEAR(alone[b], static_cast<double>(plain[b]), slack);
+        }
+      }
+    }
+  });
+}
+
+TYPED_TEST(GameConformance, UniformPlayAgreesWithMonteCarlo) {
+  constexpr std::uint64_t count = 20'000;
+  for (const auto& instance : instances_of<TypeParam>()) {
+    SCOPED_TRACE(instance.name);
+    const Frame& frame = instance.game.frame();
+    const std::vector<double> exact = uniform_value(instance.game);
+    const std::size_t m = frame.num_players();
+    std::vector<double> sum(m, 0.0);
+    std::vector<double> squares(m, 0.0);
+    std::vector<double> rewards(m);
+    std::vector<Action> joint(m);
+    for (std::uint64_t k = 0; k < count; ++k) {
+      State s = instance.game.start(Nature(3, Episode(k), Step(0)));
+      std::vector<double> total(m, 0.0);
+      for (const Step h : all<Step>(frame.horizon())) {
+        for (const Player player : all<Player>(m)) {
+          Draws draws({.seed = 3,
+                       .purpose = Purpose::action,
+                       .player = player,
+                       .episode = Episode(k),
+                       .step = h});
+          joint[player.index()] = Action(draws.below(frame.num_actions(player, h, s)));
+        }
+        s = instance.game.sample(h, s, joint, Nature(3, Episode(k), h), rewards);
+        for (std::size_t i = 0; i < m; ++i) total[i] += rewards[i];
+      }
+      for (std::size_t i = 0; i < m; ++i) {
+        sum[i] += total[i];
+        squares[i] += total[i] * total[i];
+      }
+    }
+    for (std::size_t i = 0; i < m; ++i) {
+      const double mean = sum[i] / count;
+      const double error = std::sqrt((squares[i] / count - mean * mean) / count);
+      EXPECT_NEAR(mean, exact[i], 4.0 * error + 1e-12);
+    }
+  }
+}
+
+// In other units the same game: the values inside are the same up to rounding, so best responses
+// are, and the user gets back what the units say.
+TYPED_TEST(GameConformance, UnitsDoNotMatterInside) {
+  const auto plain = instances_of<TypeParam>();
+  for (const RewardUnits units : {RewardUnits{16.0, -4.0}, RewardUnits{0.25, 1024.0}}) {
+    const auto shifted = instances_of<TypeParam>(units);
+    ASSERT_EQ(plain.size(), shifted.size());
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      const std::vector<double> value = uniform_value(plain[i].game);
+      const std::vector<double> same = uniform_value(shifted[i].game);
+      const auto horizon = static_cast<double>(plain[i].game.frame().horizon());
+      for (const Player player : all<Player>(value.size())) {
+        EXPECT_NEAR(value[player.index()], same[player.index()], 1e-11);
+        EXPECT_NEAR(shifted[i].game.frame().range(player).from_unit(same[player.index()], horizon),
+                    units.scale * value[player.index()] + horizon * units.shift, 1e-9);
+      }
+    }
+  }
+}
+
+TYPED_TEST(GameConformance, HashIsOfTheLaw) {
+  const auto once = instances_of<TypeParam>();
+  const auto twice = instances_of<TypeParam>();
+  std::vector<Sha256Digest> hashes;
+  for (std::size_t i = 0; i < once.size(); ++i) {
+    EXPECT_EQ(law_hash(once[i].game), law_hash(twice[i].game));
+    hashes.push_back(law_hash(once[i].game));
+  }
+  std::sort(hashes.begin(), hashes.end());
+  EXPECT_EQ(std::adjacent_find(hashes.begin(), hashes.end()), hashes.end());
+}
+
+TEST(TableGames, DenseAndSparseFormsOfOneLawHaveOneHash) {
+  const auto dense = instances_of<DenseGame>();
+  const auto sparse = instances_of<SparseGame>();
+  for (std::size_t i = 0; i < dense.size(); ++i) {
+    EXPECT_EQ(law_hash(dense[i].game), law_hash(sparse[i].game));
+  }
+}
+
+}  // namespace
+}  // namespace vlearn::test
