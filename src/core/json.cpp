@@ -252,6 +252,13 @@ JsonDocument JsonDocument::parse(std::string_view text,
                     std::to_string(limits.max_bytes),
                 "use the array container for large data");
   }
+  // nlohmann's lexer takes a NUL for the end of the text and would not look behind it.
+  const std::string_view before = text.substr(0, text.find('\0'));
+  if (before.size() < text.size()) {
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    throw Error(ErrorKind::input, source + ":" + std::to_string(line), "contains a NUL byte",
+                "JSON is text: remove it");
+  }
   JsonDocument document;
   document.source_ = std::move(source);
   LineCounter lines(text);

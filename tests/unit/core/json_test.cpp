@@ -109,9 +109,12 @@ TEST(Json, RefusesWhatIsNotANumber) {
 TEST(Json, RefusesBadText) {
   for (const std::string& text :
        {std::string("\"\xff\""), std::string("\"\xc0\xaf\""), std::string("\"\\ud800\""),
-        std::string("\"\n\""), std::string("\"a"), std::string("[\0]", 3)}) {
+        std::string("\"\n\""), std::string("\"a"), std::string("[\0]", 3),
+        std::string("1\0garbage", 9), std::string("1\0", 2), std::string("\0", 1)}) {
     EXPECT_FALSE(parse_error(text).empty());
   }
+  EXPECT_EQ(parse_error(std::string("[1,\n2]\n\0", 9)).substr(0, 30),
+            "x.json:3: contains a NUL byte;");
 }
 
 TEST(Json, LimitsBytesDepthAndValues) {
