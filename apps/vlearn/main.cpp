@@ -130,10 +130,12 @@ ExitCode code_of(ErrorKind kind) {
 }
 
 ExitCode complain(ExitCode code, const char* what) {
-  fmt::print(stderr, "vlearn: {}\n", printable(what));
+  std::string text = "vlearn: " + printable(what) + "\n";
   if (code == ExitCode::bug) {
-    fmt::print(stderr, "vlearn: this is a bug; please report it with the command you ran\n");
+    text += "vlearn: this is a bug; please report it with the command you ran\n";
   }
+  // Where stderr is closed or full the exit code must do.
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
   return code;
 }
 
@@ -150,6 +152,8 @@ ExitCode guarded(int argc, char** argv) {
     return complain(ExitCode::resource, error.what());
   } catch (const std::exception& error) {
     return complain(ExitCode::bug, error.what());
+  } catch (...) {
+    return complain(ExitCode::bug, "an exception of unknown type");
   }
 }
 

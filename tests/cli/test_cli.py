@@ -78,6 +78,13 @@ class Cli(unittest.TestCase):
         self.assertEqual(done.returncode, 5)
         self.assertIn("standard output", done.stderr)
 
+    def test_an_error_needs_no_stderr(self):
+        with open("/dev/full", "w") as full:
+            done = run("bogus", capture_output=False, stdout=subprocess.PIPE, stderr=full)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        done = subprocess.run(["sh", "-c", '"$0" bogus 2>&-', VLEARN], stdout=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+
     def test_bench_prints_figures_beside_their_references(self):
         done = run("bench", "core", "--json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
