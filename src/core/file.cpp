@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "vlearn/core/error.h"
 
@@ -76,6 +77,20 @@ Error changed(const std::filesystem::path& path) {
   return {ErrorKind::input, path.string(), "changed its size while it was read", "try again"};
 }
 
+/// Fills the buffer from where the file stands.
+void read_exactly(const Descriptor& file,
+                  const std::filesystem::path& path,
+                  std::span<std::byte> buffer) {
+  while (!buffer.empty()) {
+    const ssize_t count = retry([&] { return ::read(file.value(), buffer.data(), buffer.size()); });
+    if (count < 0) {
+      throw Error(ErrorKind::input, path.string(), "cannot be read: " + reason(errno));
+    }
+    if (count == 0) throw changed(path);
+    buffer = buffer.subspan(static_cast<std::size_t>(count));
+  }
+}
+
 [[noreturn]] void throw_write_error(const std::filesystem::path& path, int code) {
   throw Error(ErrorKind::resource, path.string(), "cannot be written: " + reason(code),
               "the file is as it was before");
@@ -92,19 +107,22 @@ void FileBytes::Release::operator()(const std::byte* data) const noexcept {
 }
 
 FileBytes FileBytes::read(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  return read_checked(path, max_bytes, 0, [](std::span<const std::byte>, std::uint64_t) {});
+}
+
+FileBytes FileBytes::read_checked(const std::filesystem::path& path,
+                                  std::uint64_t max_bytes,
+                                  std::size_t head_bytes,
+                                  const Check& check) {
   const Descriptor file(open_for_reading(path));
   const std::size_t size = open_size(file, path, max_bytes);
+  std::vector<std::byte> head(std::min(head_bytes, size));
+  read_exactly(file, path, head);
+  check(head, size);
   auto buffer = std::make_unique_for_overwrite<std::byte[]>(size);
-  std::size_t done = 0;
-  while (done < size) {
-    const ssize_t count =
-        retry([&] { return ::read(file.value(), buffer.get() + done, size - done); });
-    if (count < 0) {
-      throw Error(ErrorKind::input, path.string(), "cannot be read: " + reason(errno));
-    }
-    if (count == 0) throw changed(path);
-    done += static_cast<std::size_t>(count);
-  }
+  const std::span<std::byte> bytes(buffer.get(), size);
+  std::copy(head.begin(), head.end(), bytes.begin());
+  read_exactly(file, path, bytes.subspan(head.size()));
   std::byte beyond{};
   if (retry([&] { return ::read(file.value(), &beyond, 1); }) != 0) throw changed(path);
   return {Data(buffer.release(), Release{}), size};

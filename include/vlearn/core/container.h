@@ -12,7 +12,8 @@
 // A file is a security boundary. Accepted are only files whose header has at most 1 MiB, whose at
 // most 4096 arrays have names of at most 255 bytes, known types, sizes that multiply without
 // overflow, and byte ranges that tile the data exactly, without gaps or overlaps. All of it is
-// checked before any array is touched; reading and mapping share this one parser.
+// checked before any array is touched, and before memory for the arrays is taken; reading and
+// mapping share this one parser.
 #pragma once
 
 #include <array>
@@ -158,10 +159,15 @@ class Container {
                             std::string fix = {}) const;
 
  private:
-  Container(FileBytes file, std::string source)
-      : file_(std::move(file)), source_(std::move(source)) {}
-  void parse_header();
-  void check_tiling(std::uint64_t data_begin) const;
+  struct Header {
+    std::vector<std::pair<std::string, std::string>> metadata;
+    std::vector<ArrayInfo> arrays;
+  };
+  Container(FileBytes file, std::string source, Header header);
+  /// `head` has the whole header, or all of a shorter file.
+  static Header parse_header(std::span<const std::byte> head,
+                             std::uint64_t file_size,
+                             const std::string& source);
   void check_commit();
   [[nodiscard]] std::span<const std::byte> bytes_of(std::string_view name,
                                                     ElementType type,

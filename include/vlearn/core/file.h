@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,6 +23,17 @@ class FileBytes {
   /// Reads the file into memory. Throws Error (input) when it is missing, not a regular file, or
   /// changes its size meanwhile, and Error (resource) when it is larger than `max_bytes`.
   [[nodiscard]] static FileBytes read(const std::filesystem::path& path, std::uint64_t max_bytes);
+
+  /// Looks at the first bytes of a file, `head_bytes` or all it has, and at its size; throws when
+  /// the rest is not worth reading.
+  using Check = std::function<void(std::span<const std::byte> head, std::uint64_t file_size)>;
+
+  /// As read(), but nothing beyond the head is allocated or read unless `check` agrees. The head
+  /// that it saw is the head that is kept.
+  [[nodiscard]] static FileBytes read_checked(const std::filesystem::path& path,
+                                              std::uint64_t max_bytes,
+                                              std::size_t head_bytes,
+                                              const Check& check);
 
   /// Maps the file instead: nothing is copied, pages come in as they are looked at. For files that
   /// nobody else changes (our own histories): one that shrinks under the map ends the program.

@@ -235,6 +235,13 @@ TEST_F(ContainerTest, WriterRefusesWhatReadersWouldRefuse) {
   error_of(ErrorKind::usage, [&] { ContainerWriter("f").metadata("format", "again"); });
 }
 
+// 64 GiB that are not there: refused for the header, before memory for the rest is asked for.
+TEST_F(ContainerTest, LooksAtTheHeaderBeforeItReadsTheRest) {
+  write_raw(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})", "");
+  std::filesystem::resize_file(path(), std::uintmax_t{1} << 36U);
+  EXPECT_NE(open_error().find("bytes after its last array"), std::string::npos);
+}
+
 TEST_F(ContainerTest, LimitsTheFileSize) {
   write_sample();
   error_of(ErrorKind::resource,

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <string>
@@ -96,6 +97,34 @@ TEST(FileBytes, ReadAndMapAgree) {
   EXPECT_EQ(FileBytes::map(folder / "a", kLimit).text(), text);
   write_file(folder / "empty", "");
   EXPECT_TRUE(FileBytes::map(folder / "empty", kLimit).bytes().empty());
+}
+
+TEST(FileBytes, ReadsTheRestOnlyIfTheHeadIsGood) {
+  const TemporaryFolder folder;
+  write_file(folder / "a", "head and rest");
+  for (const std::size_t head_bytes : {0U, 4U, 13U, 100U}) {
+    std::size_t seen = 1000;
+    const FileBytes file = FileBytes::read_checked(
+        folder / "a", kLimit, head_bytes, [&](std::span<const std::byte> head, std::uint64_t size) {
+          seen = head.size();
+          EXPECT_EQ(size, 13U);
+        });
+    EXPECT_EQ(seen, std::min<std::size_t>(head_bytes, 13));
+    EXPECT_EQ(file.text(), "head and rest");
+  }
+  const auto refuse = [](std::span<const std::byte>, std::uint64_t) {
+    throw Error(ErrorKind::usage, "head", "is not good");
+  };
+  error_of(ErrorKind::usage,
+           [&] { static_cast<void>(FileBytes::read_checked(folder / "a", kLimit, 4, refuse)); });
+}
+
+// The kernel says 0 bytes, and has more.
+TEST(FileBytes, NoticesAFileThatChangesItsSize) {
+  EXPECT_NE(error_of(ErrorKind::input,
+                     [] { static_cast<void>(FileBytes::read("/proc/self/stat", kLimit)); })
+                .find("changed its size"),
+            std::string::npos);
 }
 
 TEST(FileBytes, RefusesWhatIsNotAPlainFile) {
