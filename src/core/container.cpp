@@ -21,6 +21,7 @@ static_assert(std::endian::native == std::endian::little,
 
 constexpr const char* kRestore = "restore it from a copy";
 constexpr std::string_view kMetadataName = "__metadata__";
+constexpr std::string_view kCommitKind = "sha256";  // announced in the metadata
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kCommitBytes = sizeof(Sha256Digest);
 
@@ -127,7 +128,7 @@ std::string_view name_of(ElementType type) noexcept { return info_of(type).name;
 
 ContainerWriter::ContainerWriter(std::string format) {
   metadata("format", std::move(format));
-  metadata(std::string(kCommitName), "sha256");
+  metadata(std::string(kCommitName), std::string(kCommitKind));
 }
 
 ContainerWriter& ContainerWriter::metadata(std::string key, std::string value) {
@@ -281,7 +282,7 @@ Container::Header Container::parse_header(std::span<const std::byte> head,
 void Container::check_commit() {
   const ArrayInfo* const commit = find(kCommitName);
   if (commit == nullptr) {
-    if (!metadata(kCommitName)) return;
+    if (metadata(kCommitName) != kCommitKind) return;
     throw error(kCommitName, "is announced but missing: the file is damaged", kRestore);
   }
   const std::span<const std::byte> bytes = file_.bytes();

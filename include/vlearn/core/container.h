@@ -7,7 +7,8 @@
 // What we add without leaving that layout: the last array, `commit` (32 bytes), is the SHA-256 of
 // everything before it, header included. Files written here always have it and announce it in the
 // metadata ("commit": "sha256"), so that damage to its own entry shows too. A file that has it or
-// announces it is checked against it; one without (from other software) is read and says so.
+// announces it so is checked against it; one without (from other software, where a metadata key
+// `commit` may mean anything) is read and says so.
 //
 // A file is a security boundary. Accepted are only files whose header has at most 1 MiB, whose at
 // most 4096 arrays have names of at most 255 bytes, known types, sizes that multiply without

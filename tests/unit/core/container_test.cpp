@@ -116,6 +116,8 @@ TEST_F(ContainerTest, ReadsFilesOfOthersAndSaysSo) {
   const Container container = Container::open(path());
   EXPECT_FALSE(container.committed());
   EXPECT_EQ(container.view<double>("x")[0], 0.0);
+  write_raw(R"({"__metadata__":{"commit":"98f5cb0"}})", "");  // of a repository, say
+  EXPECT_FALSE(Container::open(path()).committed());
   write_raw("{}      ", "");
   EXPECT_TRUE(Container::open(path()).arrays().empty());
 }
