@@ -7,6 +7,7 @@
 
 #include "vlearn/core/assert.h"
 #include "vlearn/core/file.h"
+#include "vlearn/core/float_environment.h"
 #include "vlearn/core/text.h"
 
 #define JSON_ASSERT(condition) VLEARN_ASSERT(condition)
@@ -259,6 +260,7 @@ JsonDocument JsonDocument::parse(std::string_view text,
     throw Error(ErrorKind::input, source + ":" + std::to_string(line), "contains a NUL byte",
                 "JSON is text: remove it");
   }
+  const DefaultFloatEnvironment environment;  // strtod obeys the rounding mode
   JsonDocument document;
   document.source_ = std::move(source);
   LineCounter lines(text);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -103,6 +104,18 @@ TEST(Json, RefusesWhatIsNotANumber) {
   for (const char* text : {"NaN", "[Infinity]", "-Infinity", "nan", "1e999", "-1e999", "01", "+1",
                            ".5", "1.", "0x10", "[1,]", "{,}", "'a'", "[1] 2", "// x\n1"}) {
     EXPECT_FALSE(parse_error(text).empty()) << text;
+  }
+}
+
+TEST(Json, NumbersDoNotDependOnTheRoundingMode) {
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(mode);
+    const JsonDocument document = parse("[0.1, 0.3, 9007199254740993]");
+    EXPECT_EQ(std::fegetround(), mode);
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(document.root().at(0U).number(), 0.1);
+    EXPECT_EQ(document.root().at(1U).number(), 0.3);
+    EXPECT_EQ(document.root().at(2U).number(), 0x1p53);
   }
 }
 
