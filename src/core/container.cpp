@@ -132,8 +132,9 @@ ContainerWriter::ContainerWriter(std::string format) {
 }
 
 ContainerWriter& ContainerWriter::metadata(std::string key, std::string value) {
+  const std::string place = "metadata '" + printable(key, 100) + "'";
   for (const auto& [name, unused] : metadata_) {
-    if (name == key) throw Error(ErrorKind::usage, "metadata '" + key + "'", "stands twice");
+    if (name == key) throw Error(ErrorKind::usage, place, "stands twice");
   }
   metadata_.emplace_back(std::move(key), std::move(value));
   return *this;

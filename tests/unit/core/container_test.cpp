@@ -235,6 +235,9 @@ TEST_F(ContainerTest, WriterRefusesWhatReadersWouldRefuse) {
   refused("x", std::vector<std::uint64_t>(65, 1));
   error_of(ErrorKind::usage, [&] { ContainerWriter("f").add("x", {2}, two).add("x", {2}, two); });
   error_of(ErrorKind::usage, [&] { ContainerWriter("f").metadata("format", "again"); });
+  EXPECT_EQ(error_of(ErrorKind::usage,
+                     [] { ContainerWriter("f").metadata("\x1b", "").metadata("\x1b", ""); }),
+            "metadata '\\x1b': stands twice");
 }
 
 // 64 GiB that are not there: refused for the header, before memory for the rest is asked for.
