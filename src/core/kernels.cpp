@@ -172,6 +172,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
+#include <cfloat>
 #include <cmath>
 
 #include "vlearn/core/assert.h"
@@ -179,6 +180,11 @@ HWY_AFTER_NAMESPACE();
 #include "vlearn/core/exp.h"
 #include "vlearn/core/simd.h"
 #include "vlearn/core/simplex.h"
+
+#ifdef __FAST_MATH__
+#error "results would not be the same bits: compile without -ffast-math"
+#endif
+static_assert(FLT_EVAL_METHOD == 0, "doubles must be computed as doubles");
 
 namespace vlearn {
 
