@@ -79,6 +79,13 @@ std::vector<std::string> known_words(const CLI::App& app) {
   return words;
 }
 
+/// "see 'vlearn bench --help'", for the sub-command that was chosen.
+std::string see_help(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const std::string name = chosen.empty() ? "" : chosen.front()->get_name() + " ";
+  return "see 'vlearn " + name + "--help'";
+}
+
 /// The error for words that the parser could not place: the first of them, and what was meant.
 Error unknown_word(const CLI::App& app) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
@@ -88,8 +95,7 @@ Error unknown_word(const CLI::App& app) {
   const std::vector<std::string> known = known_words(level);
   const std::vector<std::string_view> candidates(known.begin(), known.end());
   std::string fix = suggestion(word, candidates);
-  if (fix.empty())
-    fix = "see '" + std::string(chosen.empty() ? "" : level.get_name() + " ") + "--help'";
+  if (fix.empty()) fix = see_help(app);
   return {ErrorKind::usage, printable(word, 100), "is not known here", fix};
 }
 
@@ -112,11 +118,15 @@ ExitCode parse_and_run(int argc, char** argv) {
   } catch (const CLI::ExtrasError&) {
     throw unknown_word(app);
   } catch (const CLI::ParseError& error) {
-    throw Error(ErrorKind::usage, "", error.what(), "see 'vlearn --help'");
+    throw Error(ErrorKind::usage, "", error.what(), see_help(app));
   }
   if (version) return print_version(as_json);
+  if (as_json) {
+    throw Error(ErrorKind::usage, "--json", action ? "stands before the command" : "stands alone",
+                action ? "write it behind: vlearn COMMAND --json" : "it goes with --version");
+  }
   if (action) return action();
-  throw Error(ErrorKind::usage, "", "no command given", "see 'vlearn --help'");
+  throw Error(ErrorKind::usage, "", "no command given", see_help(app));
 }
 
 ExitCode code_of(ErrorKind kind) {

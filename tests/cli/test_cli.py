@@ -56,8 +56,12 @@ class Cli(unittest.TestCase):
             (("--versoin",), "did you mean '--version'?"),
             (("bench", "core", "--jsno"), "did you mean '--json'?"),
             (("bench", "cora"), "cora"),
-            (("bench",), "required"),
-            ((), "vlearn --help"),
+            (("bench",), "required; see 'vlearn bench --help'"),
+            (("bench", "core", "zzzzz"), "see 'vlearn bench --help'"),
+            (("--json", "self-test"), "vlearn COMMAND --json"),
+            (("--json",), "goes with --version"),
+            (("zzzzz",), "see 'vlearn --help'"),
+            ((), "see 'vlearn --help'"),
             (("\x1b[31m",), "\\x1b[31m"),
         ):
             with self.subTest(arguments=arguments):
