@@ -92,8 +92,32 @@ void read_exactly(const Descriptor& file,
 }
 
 [[noreturn]] void throw_write_error(const std::filesystem::path& path, int code) {
-  throw Error(ErrorKind::resource, path.string(), "cannot be written: " + reason(code),
-              "the file is as it was before");
+  ErrorKind kind = ErrorKind::usage;
+  std::string fix = "choose another place";
+  switch (code) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      kind = ErrorKind::resource;
+      fix = "free some space, or choose another place";
+      break;
+    case EIO:
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+      kind = ErrorKind::resource;
+      fix = "the system is in trouble: try again later, or choose another place";
+      break;
+    case ENOENT:
+    case ENOTDIR: fix = "make its folder first"; break;
+    case EACCES:
+    case EPERM:
+    case EROFS: fix = "choose a place where you may write"; break;
+    case ENAMETOOLONG: fix = "choose a shorter name"; break;
+    default: break;
+  }
+  throw Error(kind, path.string(), "cannot be written and is as it was before: " + reason(code),
+              std::move(fix));
 }
 
 }  // namespace

@@ -64,7 +64,8 @@ class FileBytes {
 /// move; without commit() it vanishes with this object.
 class AtomicFile {
  public:
-  /// Creates a temporary file in the folder of `path`, which must exist.
+  /// Creates a temporary file in the folder of `path`, which must exist. Throws Error: usage when
+  /// that is no place to write to, resource when the disk is full or fails.
   explicit AtomicFile(std::filesystem::path path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;

@@ -82,10 +82,14 @@ TEST(AtomicFile, IsNotStoppedByWhatAKilledProcessLeft) {
 
 TEST(AtomicFile, SaysWhereItCannotWrite) {
   const TemporaryFolder folder;
-  error_of(ErrorKind::resource, [&] { write_file(folder / "missing/a", "x"); });
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { write_file(folder / "missing/a", "x"); }),
+            (folder / "missing/a").string() +
+                ": cannot be written and is as it was before: No such file or directory; "
+                "make its folder first");
+  error_of(ErrorKind::usage, [&] { write_file(folder / std::string(300, 'n'), "x"); });
   error_of(ErrorKind::usage, [&] { write_file(folder.path().string() + "/", "x"); });
   std::filesystem::create_directory(folder / "sub");
-  error_of(ErrorKind::resource, [&] { write_file(folder / "sub", "x"); });
+  error_of(ErrorKind::usage, [&] { write_file(folder / "sub", "x"); });
   EXPECT_EQ(folder.count(), 1U);
 }
 
