@@ -173,18 +173,30 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   if (path_.filename().empty()) {
     throw Error(ErrorKind::usage, path_.string(), "is not a file name");
   }
+  std::error_code resolved;
+  target_ = std::filesystem::weakly_canonical(path_, resolved);
+  if (resolved) throw_write_error(path_, resolved.value());
+  struct stat status {};
+  const bool replaces = ::stat(target_.c_str(), &status) == 0;
+  if (replaces && !S_ISREG(status.st_mode)) {
+    throw Error(ErrorKind::usage, path_.string(), "is not a regular file", "choose another name");
+  }
   // Unique in this process by the count and among processes by the id. A process of the same id
   // that was killed may have left one behind: then the next count.
   static std::atomic<std::uint64_t> count = 0;
-  const std::string stem =
-      "." + path_.filename().string() + ".tmp-" + std::to_string(::getpid()) + "-";
+  const std::string stem = ".vlearn-tmp-" + std::to_string(::getpid()) + "-";
   do {
-    temporary_ = path_;
+    temporary_ = target_;
     temporary_.replace_filename(stem + std::to_string(count++));
     descriptor_ = retry(
         [&] { return ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); });
   } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) throw_write_error(path_, errno);
+  if (replaces && ::fchmod(descriptor_, status.st_mode & 07777U) != 0) {
+    const int code = errno;
+    discard();
+    throw_write_error(path_, code);
+  }
 }
 
 AtomicFile::~AtomicFile() { discard(); }
@@ -213,13 +225,13 @@ void AtomicFile::commit() {
     ::unlink(temporary_.c_str());
     throw_write_error(path_, code);
   }
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
     const int code = errno;
     ::unlink(temporary_.c_str());
     throw_write_error(path_, code);
   }
   // The new name itself must survive a power loss. Some file systems cannot sync a folder (EINVAL).
-  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+  const std::filesystem::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
   const Descriptor directory(
       retry([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (directory.value() < 0 ||

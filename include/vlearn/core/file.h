@@ -61,7 +61,8 @@ class FileBytes {
 };
 
 /// A file being written beside its final place. commit() makes it durable and puts it there in one
-/// move; without commit() it vanishes with this object.
+/// move; without commit() it vanishes with this object. A file that is replaced hands on its mode;
+/// where `path` is a symbolic link to a file, that file is replaced and the link stays.
 class AtomicFile {
  public:
   /// Creates a temporary file in the folder of `path`, which must exist. Throws Error: usage when
@@ -81,7 +82,8 @@ class AtomicFile {
  private:
   void discard() noexcept;
 
-  std::filesystem::path path_;
+  std::filesystem::path path_;    // as given, for messages
+  std::filesystem::path target_;  // without symbolic links
   std::filesystem::path temporary_;
   int descriptor_ = -1;
 };

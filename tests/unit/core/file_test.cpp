@@ -74,10 +74,45 @@ TEST(AtomicFile, KeepsTheOldFileWhenTheDiskRefuses) {
 TEST(AtomicFile, IsNotStoppedByWhatAKilledProcessLeft) {
   const TemporaryFolder folder;
   for (int count = 0; count < 100; ++count) {
-    std::ofstream(folder / (".a.tmp-" + std::to_string(getpid()) + "-" + std::to_string(count)));
+    std::ofstream(folder /
+                  (".vlearn-tmp-" + std::to_string(getpid()) + "-" + std::to_string(count)));
   }
   write_file(folder / "a", "new");
   EXPECT_EQ(content(folder / "a"), "new");
+}
+
+TEST(AtomicFile, KeepsTheModeOfTheFileItReplaces) {
+  const TemporaryFolder folder;
+  write_file(folder / "a", "old");
+  ASSERT_EQ(chmod((folder / "a").c_str(), 0640), 0);
+  write_file(folder / "a", "new");
+  struct stat status {};
+  ASSERT_EQ(stat((folder / "a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0640U);
+  EXPECT_EQ(content(folder / "a"), "new");
+}
+
+TEST(AtomicFile, ReplacesTheTargetOfALink) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "sub");
+  write_file(folder / "sub/a", "old");
+  std::filesystem::create_symlink("sub/a", folder / "link");
+  write_file(folder / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(content(folder / "sub/a"), "new");
+  EXPECT_EQ(folder.count(), 2U);
+}
+
+TEST(AtomicFile, TakesTheLongestName) {
+  const TemporaryFolder folder;
+  const std::string name(255, 'n');
+  write_file(folder / name, "x");
+  EXPECT_EQ(content(folder / name), "x");
+}
+
+TEST(AtomicFile, LeavesDevicesAlone) {
+  EXPECT_NE(error_of(ErrorKind::usage, [] { write_file("/dev/null", "x"); }).find("regular file"),
+            std::string::npos);
 }
 
 TEST(AtomicFile, SaysWhereItCannotWrite) {
