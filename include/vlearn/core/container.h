@@ -104,6 +104,11 @@ class ContainerWriter {
                        const std::vector<T>& values) {
     return add(std::move(name), std::move(shape), std::span<const T>(values));
   }
+  /// A temporary would be gone before write().
+  template <ArrayElement T>
+  ContainerWriter& add(std::string name,
+                       std::vector<std::uint64_t> shape,
+                       const std::vector<T>&& values) = delete;
 
   /// Atomically: the whole new file, or what was there before.
   void write(const std::filesystem::path& path) const;
