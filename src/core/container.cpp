@@ -133,6 +133,9 @@ ContainerWriter::ContainerWriter(std::string format) {
 
 ContainerWriter& ContainerWriter::metadata(std::string key, std::string value) {
   const std::string place = "metadata '" + printable(key, 100) + "'";
+  if (!is_utf8(key) || !is_utf8(value)) {
+    throw Error(ErrorKind::usage, place, "key and value must be UTF-8");
+  }
   for (const auto& [name, unused] : metadata_) {
     if (name == key) throw Error(ErrorKind::usage, place, "stands twice");
   }

@@ -235,6 +235,9 @@ TEST_F(ContainerTest, WriterRefusesWhatReadersWouldRefuse) {
   refused("x", std::vector<std::uint64_t>(65, 1));
   error_of(ErrorKind::usage, [&] { ContainerWriter("f").add("x", {2}, two).add("x", {2}, two); });
   error_of(ErrorKind::usage, [&] { ContainerWriter("f").metadata("format", "again"); });
+  error_of(ErrorKind::usage, [&] { ContainerWriter("f").metadata("\xff", "value"); });
+  error_of(ErrorKind::usage, [&] { ContainerWriter("f").metadata("key", "\xff"); });
+  error_of(ErrorKind::usage, [&] { ContainerWriter("\xff"); });
   EXPECT_EQ(error_of(ErrorKind::usage,
                      [] { ContainerWriter("f").metadata("\x1b", "").metadata("\x1b", ""); }),
             "metadata '\\x1b': stands twice");
