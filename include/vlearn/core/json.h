@@ -47,6 +47,7 @@ class JsonDocument {
   friend class JsonValue;
   friend class JsonItems;
   friend class JsonBuilder;
+  JsonDocument() = default;
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   struct Text {  // a part of strings_
