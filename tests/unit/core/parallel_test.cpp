@@ -41,6 +41,8 @@ TEST(ParallelFor, RunsEachIndexOnceForAnyThreadsAndGrain) {
   }
 }
 
+TEST(ParallelFor, BoundsTheThreads) { EXPECT_EQ(squares(5000, SIZE_MAX, 1), squares(5000, 1, 1)); }
+
 TEST(ParallelFor, ThrowsWhatAPlainLoopWouldThrow) {
   for (const std::size_t threads : {1U, 2U, 8U}) {
     for (int repeat = 0; repeat < 20; ++repeat) {
