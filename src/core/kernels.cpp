@@ -3,6 +3,11 @@
 //
 // The vector kernels behind exp.h and simplex.h, compiled once per instruction set, and the
 // choice between them. simplex.h defines the order of every addition.
+
+// Vectors without a size known to the compiler cannot be kept in arrays, as the sums are here.
+#ifndef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#endif
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels.cpp"
 #include <hwy/foreach_target.h>  // first: it includes this file again for each target
