@@ -3,11 +3,11 @@
 #include "vlearn/core/container.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <tuple>
 
-#include "vlearn/core/assert.h"
 #include "vlearn/core/checked.h"
 #include "vlearn/core/hash.h"
 #include "vlearn/core/json.h"

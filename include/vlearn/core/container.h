@@ -17,7 +17,6 @@
 // mapping share this one parser.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

@@ -16,9 +16,9 @@
 #include <span>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
+#include "vlearn/core/assert.h"
 #include "vlearn/core/checked.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/id.h"
