@@ -285,6 +285,11 @@ Error JsonValue::wrong_kind(std::string_view wanted) const {
   return error("is " + std::string(name_of(kind())) + ", want " + std::string(wanted));
 }
 
+Error JsonValue::out_of_range(const std::string& smallest, const std::string& largest) const {
+  return error("is " + std::string(node().negative ? "-" : "") + std::to_string(node().magnitude) +
+               ", want an integer from " + smallest + " to " + largest);
+}
+
 bool JsonValue::boolean() const {
   if (kind() != JsonKind::boolean) throw wrong_kind("true or false");
   return node().magnitude != 0;
@@ -301,9 +306,7 @@ std::int64_t JsonValue::integer(std::int64_t smallest, std::int64_t largest) con
   const bool fits = magnitude <= static_cast<std::uint64_t>(INT64_MAX) + (node().negative ? 1 : 0);
   const auto value = static_cast<std::int64_t>(node().negative ? 0 - magnitude : magnitude);
   if (!fits || value < smallest || value > largest) {
-    throw error("is " + std::string(node().negative ? "-" : "") + std::to_string(magnitude) +
-                ", want an integer from " + std::to_string(smallest) + " to " +
-                std::to_string(largest));
+    throw out_of_range(std::to_string(smallest), std::to_string(largest));
   }
   return value;
 }
@@ -311,8 +314,7 @@ std::int64_t JsonValue::integer(std::int64_t smallest, std::int64_t largest) con
 std::uint64_t JsonValue::natural(std::uint64_t largest) const {
   if (kind() != JsonKind::integer) throw wrong_kind("an integer");
   if (node().negative || node().magnitude > largest) {
-    throw error("is " + std::string(node().negative ? "-" : "") + std::to_string(node().magnitude) +
-                ", want an integer from 0 to " + std::to_string(largest));
+    throw out_of_range("0", std::to_string(largest));
   }
   return node().magnitude;
 }

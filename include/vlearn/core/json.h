@@ -127,6 +127,7 @@ class JsonValue {
       : document_(&document), index_(index) {}
   [[nodiscard]] const JsonDocument::Node& node() const { return document_->nodes_[index_]; }
   [[nodiscard]] Error wrong_kind(std::string_view wanted) const;
+  [[nodiscard]] Error out_of_range(const std::string& smallest, const std::string& largest) const;
 
   const JsonDocument* document_;
   std::uint32_t index_;
