@@ -25,10 +25,14 @@ StreamKey test_key(std::uint64_t episode) {
   return {.seed = 1, .purpose = Purpose::test, .episode = Episode(episode)};
 }
 
-std::vector<double> arguments(std::size_t size) {
-  Draws draws(test_key(0));
-  std::vector<double> values(size);
-  for (double& value : values) value = -20.0 * draws.uniform();
+/// What exp and softmax are measured on.
+const std::vector<double>& arguments() {
+  static const std::vector<double> values = [] {
+    Draws draws(test_key(0));
+    std::vector<double> drawn(kArray);
+    for (double& value : drawn) value = -20.0 * draws.uniform();
+    return drawn;
+  }();
   return values;
 }
 
@@ -59,21 +63,21 @@ double mersenne_draws(std::size_t operations) {
 }
 
 double our_exp(std::size_t operations) {
-  static const std::vector<double> in = arguments(kArray);
+  const std::vector<double>& in = arguments();
   double sum = 0.0;
   for (std::size_t i = 0; i < operations; ++i) sum += vlearn::exp(in[i % kArray]);
   return sum;
 }
 
 double std_exp(std::size_t operations) {
-  static const std::vector<double> in = arguments(kArray);
+  const std::vector<double>& in = arguments();
   double sum = 0.0;
   for (std::size_t i = 0; i < operations; ++i) sum += std::exp(in[i % kArray]);
   return sum;
 }
 
 double our_exp_array(std::size_t operations) {
-  static const std::vector<double> in = arguments(kArray);
+  const std::vector<double>& in = arguments();
   std::vector<double> out(kArray);
   double sum = 0.0;
   for (std::size_t done = 0; done < operations; done += kArray) {
@@ -84,7 +88,7 @@ double our_exp_array(std::size_t operations) {
 }
 
 double our_softmax(std::size_t operations) {
-  static const std::vector<double> in = arguments(kArray);
+  const std::vector<double>& in = arguments();
   std::array<double, kActions> out{};
   double sum = 0.0;
   for (std::size_t i = 0; i < operations; ++i) {
@@ -95,7 +99,7 @@ double our_softmax(std::size_t operations) {
 }
 
 double plain_softmax(std::size_t operations) {
-  static const std::vector<double> in = arguments(kArray);
+  const std::vector<double>& in = arguments();
   std::array<double, kActions> out{};
   double sum = 0.0;
   for (std::size_t i = 0; i < operations; ++i) {

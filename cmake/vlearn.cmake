@@ -71,7 +71,7 @@ function(vlearn_add_module name)
   set_target_properties(vlearn_${name} PROPERTIES EXPORT_NAME ${name})
   target_compile_features(vlearn_${name} PUBLIC cxx_std_20)
   # Every result is the same bits on every machine, code inlined into user programs included.
-  target_compile_options(vlearn_${name} PUBLIC -ffp-contract=off)
+  target_compile_options(vlearn_${name} PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
   target_include_directories(
     vlearn_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>

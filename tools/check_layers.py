@@ -7,6 +7,7 @@ Usage: check_layers.py [ROOT]. Prints each include that the graph does not allow
 there is any. Rules:
   * a module includes its own headers and those of the modules that the graph lets it see;
   * public headers are named "vlearn/<module>/<file>"; other quoted includes stay in the folder;
+  * no include has ".." in it;
   * the umbrella header vlearn/vlearn.h is for users: nothing here includes it;
   * an include of the project is written with quotes, so that this check sees it.
 """
@@ -53,6 +54,8 @@ def module_of(file, root):
 
 def problem_with(file, bracket, name, module, graph):
     """What is wrong with one include, or None."""
+    if ".." in name.split("/"):
+        return "an include does not climb"
     if name == "vlearn/vlearn.h":
         return "the umbrella header is for users"
     match = re.match(r"vlearn/([^/]+)/", name)
@@ -64,7 +67,7 @@ def problem_with(file, bracket, name, module, graph):
             return f"the graph has no module '{target}'"
         if target != module and target not in graph[module]:
             return f"'{module}' may not see '{target}'"
-    elif bracket == '"' and ("/" in name or name.startswith("..")):
+    elif bracket == '"' and "/" in name:
         return "a private header stays in its folder"
     return None
 

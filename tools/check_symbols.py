@@ -7,6 +7,7 @@ Usage: check_symbols.py ARCHIVE... Prints every reference to a forbidden symbol,
 file, and exits 1 if there is any.
 """
 
+import re
 import subprocess
 import sys
 
@@ -18,6 +19,8 @@ PRINTING = {"stdout", "stderr", "printf", "__printf_chk", "fprintf", "__fprintf_
 }
 STREAMS = {"_ZSt4cout", "_ZSt4cerr", "_ZSt4clog", "_ZSt5wcout", "_ZSt5wcerr"}
 FORBIDDEN = ENDING | PRINTING | STREAMS
+# hwy::Abort, std::__glibcxx_assert_fail, and fmt::vprint of any version.
+MANGLED = re.compile(r"_ZN3hwy5AbortE|_ZSt21__glibcxx_assert_fail|_ZN3fmt\w*6vprintE")
 
 
 def forbidden_references(archive):
@@ -32,7 +35,7 @@ def forbidden_references(archive):
     for line in listing.splitlines():
         place, _, symbol = line.rpartition(" U ")
         name = symbol.split("@")[0]
-        if name in FORBIDDEN:
+        if name in FORBIDDEN or MANGLED.match(name):
             found.append((place.strip().rstrip(":"), name))
     return found
 

@@ -67,12 +67,12 @@ ExitCode run(const Options& options) {
 
 void add_bench(CLI::App& app, Task& task) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("bench", "Time the kernels on this machine");
-  command->description(
-      "Time the kernels on this machine, each beside a reference in the same run\n\n"
+  CLI::App* command =
+      app.add_subcommand("bench", "Time the kernels, each beside a reference in the same run");
+  command->footer(
       "Examples:\n"
       "  vlearn bench core\n"
-      "  vlearn bench game --json\n");
+      "  vlearn bench game --json");
   command->add_option("group", options->group, "What to time: core or game")
       ->required()
       ->check(CLI::IsMember({"core", "game"}));

@@ -203,9 +203,9 @@ ExitCode simulate(const Options& options) {
 }
 
 std::string family_list() {
-  std::string text = "GAME is a family with its parameters (these are the defaults):\n";
+  std::string text = "GAME is a family with its parameters (these are the defaults):";
   for (const GameFamily& family : game_families()) {
-    text += fmt::format("  {}\n      {}\n", family.pattern, family.about);
+    text += fmt::format("\n  {}\n      {}", family.pattern, family.about);
   }
   return text;
 }
@@ -214,20 +214,18 @@ std::string family_list() {
 
 void add_game(CLI::App& app, Task& task) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("game", "Look at a game: show, simulate");
-  command->description(
-      "Look at a game\n\n"
+  CLI::App* command = app.add_subcommand("game", "Look at a game");
+  command->footer(
       "Examples:\n"
       "  vlearn game show soccer\n"
-      "  vlearn game simulate random:players=3,seed=7 --episodes 10000\n");
-  command->footer(family_list());
+      "  vlearn game simulate random:players=3,seed=7 --episodes 10000\n\n" +
+      family_list());
   command->require_subcommand(1);
   const auto add = [&](const char* name, const char* about, ExitCode (*run)(const Options&)) {
     CLI::App* part = command->add_subcommand(name, about);
-    part->description(fmt::format(
-        "{}\n\nExamples:\n  vlearn game {} soccer\n  vlearn game {} congestion-100 --json\n", about,
-        name, name));
-    part->footer(family_list());
+    part->footer(fmt::format(
+        "Examples:\n  vlearn game {0} soccer\n  vlearn game {0} congestion-100 --json\n\n{1}", name,
+        family_list()));
     part->add_option("GAME", options->game, "Which game")->required();
     part->add_flag("--json", options->as_json, "One JSON object");
     part->callback([options, run, &task] { task = [options, run] { return run(*options); }; });

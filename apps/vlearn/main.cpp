@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
@@ -33,12 +34,14 @@ void print(std::string_view text) {
 
 namespace {
 
-constexpr const char* kAbout =
-    "vlearn: equilibria of Markov games, learned from play and certified\n"
-    "\n"
-    "Examples:\n"
-    "  vlearn game show soccer       what a game is, and the exact value of uniform play\n"
-    "  vlearn self-test              check that this build computes what it should\n";
+/// Help that leads with the examples, which each command keeps in its footer.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_description(const CLI::App* app) const override {
+    return app->get_description() + "\n\n" + app->get_footer() + "\n\n";
+  }
+  std::string make_footer(const CLI::App* /*app*/) const override { return ""; }
+};
 
 std::string join(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, " "));
@@ -79,22 +82,44 @@ std::vector<std::string> known_words(const CLI::App& app) {
   return words;
 }
 
+/// The innermost sub-command that was chosen, or the whole command.
+const CLI::App& chosen(const CLI::App& app) {
+  const std::vector<CLI::App*> next = app.get_subcommands();
+  return next.empty() ? app : chosen(*next.front());
+}
+
+/// "vlearn game", for `vlearn game show`: what stands before a sub-command.
+std::string path_before(const CLI::App& app) {
+  const CLI::App* const parent = app.get_parent();
+  if (parent == nullptr) return "";
+  const std::string before = path_before(*parent);
+  return before.empty() ? parent->get_name() : before + " " + parent->get_name();
+}
+
+/// "see 'vlearn game show --help'", for the sub-command that was chosen.
+std::string see_help(const CLI::App& app) {
+  const std::string before = path_before(chosen(app));
+  return "see '" + before + (before.empty() ? "" : " ") + chosen(app).get_name() + " --help'";
+}
+
 /// The error for words that the parser could not place: the first of them, and what was meant.
 Error unknown_word(const CLI::App& app) {
-  const std::vector<CLI::App*> chosen = app.get_subcommands();
-  const CLI::App& level = chosen.empty() ? app : *chosen.front();
   const std::vector<std::string> extras = app.remaining(true);
   const std::string word = extras.empty() ? std::string() : extras.front();
-  const std::vector<std::string> known = known_words(level);
+  const std::vector<std::string> known = known_words(chosen(app));
   const std::vector<std::string_view> candidates(known.begin(), known.end());
   std::string fix = suggestion(word, candidates);
-  if (fix.empty())
-    fix = "see '" + std::string(chosen.empty() ? "" : level.get_name() + " ") + "--help'";
+  if (fix.empty()) fix = see_help(app);
   return {ErrorKind::usage, printable(word, 100), "is not known here", fix};
 }
 
 ExitCode parse_and_run(int argc, char** argv) {
-  CLI::App app{kAbout, "vlearn"};
+  CLI::App app{"vlearn: equilibria of Markov games, learned from play and certified", "vlearn"};
+  app.formatter(std::make_shared<HelpFormatter>());  // sub-commands inherit it
+  app.footer(
+      "Examples:\n"
+      "  vlearn game show soccer       what a game is, and the exact value of uniform play\n"
+      "  vlearn self-test              check that this build computes what it should");
   app.set_help_flag("-h,--help", "Show this text");
   bool version = false;
   bool as_json = false;
@@ -107,17 +132,19 @@ ExitCode parse_and_run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const std::vector<CLI::App*> chosen = app.get_subcommands();
-    print(chosen.empty() ? app.help() : chosen.front()->help());
+    print(chosen(app).help(path_before(chosen(app))));
     return ExitCode::good;
-  } catch (const CLI::ExtrasError&) {
-    throw unknown_word(app);
   } catch (const CLI::ParseError& error) {
-    throw Error(ErrorKind::usage, "", error.what(), "see 'vlearn --help'");
+    if (!app.remaining(true).empty()) throw unknown_word(app);
+    throw Error(ErrorKind::usage, "", error.what(), see_help(app));
   }
   if (version) return print_version(as_json);
+  if (as_json) {
+    throw Error(ErrorKind::usage, "--json", task ? "stands before the command" : "stands alone",
+                task ? "write it behind: vlearn COMMAND --json" : "it goes with --version");
+  }
   if (task) return task();
-  throw Error(ErrorKind::usage, "", "no command given", "see 'vlearn --help'");
+  throw Error(ErrorKind::usage, "", "no command given", see_help(app));
 }
 
 ExitCode code_of(ErrorKind kind) {
@@ -131,10 +158,12 @@ ExitCode code_of(ErrorKind kind) {
 }
 
 ExitCode complain(ExitCode code, const char* what) {
-  fmt::print(stderr, "vlearn: {}\n", printable(what));
+  std::string text = "vlearn: " + printable(what) + "\n";
   if (code == ExitCode::bug) {
-    fmt::print(stderr, "vlearn: this is a bug; please report it with the command you ran\n");
+    text += "vlearn: this is a bug; please report it with the command you ran\n";
   }
+  // Where stderr is closed or full the exit code must do.
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
   return code;
 }
 
@@ -151,6 +180,8 @@ ExitCode guarded(int argc, char** argv) {
     return complain(ExitCode::resource, error.what());
   } catch (const std::exception& error) {
     return complain(ExitCode::bug, error.what());
+  } catch (...) {
+    return complain(ExitCode::bug, "an exception of unknown type");
   }
 }
 

@@ -167,12 +167,12 @@ ExitCode run(bool as_json) {
 
 void add_self_test(CLI::App& app, Task& task) {
   const auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("self-test", "Check that this build computes right");
-  command->description(
-      "Check that this build computes what it should, on this machine\n\n"
+  CLI::App* command =
+      app.add_subcommand("self-test", "Check that this build computes what it should");
+  command->footer(
       "Examples:\n"
       "  vlearn self-test\n"
-      "  vlearn self-test --json\n");
+      "  vlearn self-test --json");
   command->add_flag("--json", *as_json, "One JSON object instead of the list");
   command->callback([as_json, &task] { task = [as_json] { return run(*as_json); }; });
 }

@@ -3,11 +3,11 @@
 #include "vlearn/core/container.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <tuple>
 
-#include "vlearn/core/assert.h"
 #include "vlearn/core/checked.h"
 #include "vlearn/core/hash.h"
 #include "vlearn/core/json.h"
@@ -21,6 +21,7 @@ static_assert(std::endian::native == std::endian::little,
 
 constexpr const char* kRestore = "restore it from a copy";
 constexpr std::string_view kMetadataName = "__metadata__";
+constexpr std::string_view kCommitKind = "sha256";  // announced in the metadata
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kCommitBytes = sizeof(Sha256Digest);
 
@@ -46,6 +47,14 @@ constexpr std::array<TypeInfo, 11> kTypes = {{
 const TypeInfo& info_of(ElementType type) noexcept {
   return *std::find_if(kTypes.begin(), kTypes.end(),
                        [&](const TypeInfo& info) { return info.type == type; });
+}
+
+Error array_error(const std::string& source,
+                  std::string_view array,
+                  std::string problem,
+                  std::string fix) {
+  return {ErrorKind::input, source + ": array '" + printable(array, 100) + "'", std::move(problem),
+          std::move(fix)};
 }
 
 std::optional<std::uint64_t> bytes_needed(const ArrayInfo& info) {
@@ -89,6 +98,27 @@ ArrayInfo parse_entry(const JsonValue& entry, std::uint64_t data_begin, std::uin
   return info;
 }
 
+/// The arrays, in the order of their offsets, must fill the file from data_begin to its end.
+void check_tiling(std::span<const ArrayInfo> arrays,
+                  std::uint64_t data_begin,
+                  std::uint64_t file_size,
+                  const std::string& source) {
+  constexpr const char* tile = "arrays must tile the file exactly";
+  std::uint64_t end = data_begin;
+  for (const ArrayInfo& array : arrays) {
+    if (array.offset != end) {
+      throw array_error(
+          source, array.name,
+          array.offset > end ? "leaves a gap before it" : "overlaps the array before it", tile);
+    }
+    end += array.bytes;
+  }
+  if (end != file_size) {
+    throw Error(ErrorKind::input, source,
+                "has " + std::to_string(file_size - end) + " bytes after its last array", tile);
+  }
+}
+
 }  // namespace
 
 std::size_t size_of(ElementType type) noexcept { return info_of(type).size; }
@@ -98,12 +128,16 @@ std::string_view name_of(ElementType type) noexcept { return info_of(type).name;
 
 ContainerWriter::ContainerWriter(std::string format) {
   metadata("format", std::move(format));
-  metadata(std::string(kCommitName), "sha256");
+  metadata(std::string(kCommitName), std::string(kCommitKind));
 }
 
 ContainerWriter& ContainerWriter::metadata(std::string key, std::string value) {
+  const std::string place = "metadata '" + printable(key, 100) + "'";
+  if (!is_utf8(key) || !is_utf8(value)) {
+    throw Error(ErrorKind::usage, place, "key and value must be UTF-8");
+  }
   for (const auto& [name, unused] : metadata_) {
-    if (name == key) throw Error(ErrorKind::usage, "metadata '" + key + "'", "stands twice");
+    if (name == key) throw Error(ErrorKind::usage, place, "stands twice");
   }
   metadata_.emplace_back(std::move(key), std::move(value));
   return *this;
@@ -179,80 +213,80 @@ void ContainerWriter::write(const std::filesystem::path& path) const {
 // ------------------------------------------------------------------------------------ reading
 
 Container Container::open(const std::filesystem::path& path, const ContainerOptions& options) {
-  FileBytes file = options.mapped ? FileBytes::map(path, options.max_bytes)
-                                  : FileBytes::read(path, options.max_bytes);
-  return parse(std::move(file), path.string());
+  std::string source = path.string();
+  if (options.mapped) return parse(FileBytes::map(path, options.max_bytes), std::move(source));
+  Header header;
+  FileBytes file =
+      FileBytes::read_checked(path, options.max_bytes, kLengthBytes + kMaxHeaderBytes,
+                              [&](std::span<const std::byte> head, std::uint64_t file_size) {
+                                header = parse_header(head, file_size, source);
+                              });
+  return {std::move(file), std::move(source), std::move(header)};
 }
 
 Container Container::parse(FileBytes file, std::string source) {
-  Container container(std::move(file), std::move(source));
-  container.parse_header();
-  container.check_commit();
-  return container;
+  Header header = parse_header(file.bytes(), file.bytes().size(), source);
+  return {std::move(file), std::move(source), std::move(header)};
 }
 
-void Container::parse_header() {
-  const std::span<const std::byte> bytes = file_.bytes();
+Container::Container(FileBytes file, std::string source, Header header)
+    : file_(std::move(file)),
+      source_(std::move(source)),
+      metadata_(std::move(header.metadata)),
+      arrays_(std::move(header.arrays)) {
+  check_commit();
+}
+
+Container::Header Container::parse_header(std::span<const std::byte> head,
+                                          std::uint64_t file_size,
+                                          const std::string& source) {
   std::uint64_t length = 0;
-  if (bytes.size() < kLengthBytes) {
-    throw Error(ErrorKind::input, source_, "has fewer than 8 bytes: not an array container");
+  if (head.size() < kLengthBytes) {
+    throw Error(ErrorKind::input, source, "has fewer than 8 bytes: not an array container");
   }
-  std::memcpy(&length, bytes.data(), kLengthBytes);
-  if (length > kMaxHeaderBytes || length > bytes.size() - kLengthBytes) {
-    throw Error(ErrorKind::input, source_,
+  std::memcpy(&length, head.data(), kLengthBytes);
+  if (length > kMaxHeaderBytes || length > file_size - kLengthBytes) {
+    throw Error(ErrorKind::input, source,
                 "declares a header of " + std::to_string(length) + " bytes; the file has " +
-                    std::to_string(bytes.size()) + " and a header at most " +
+                    std::to_string(file_size) + " and a header at most " +
                     std::to_string(kMaxHeaderBytes),
                 "it is truncated or not an array container");
   }
   const std::uint64_t data_begin = kLengthBytes + length;
-  const JsonDocument document =
-      JsonDocument::parse(file_.text().substr(kLengthBytes, length), source_ + " (header)",
-                          {.max_bytes = kMaxHeaderBytes, .max_depth = 4});
+  const std::string_view text(reinterpret_cast<const char*>(head.data()) + kLengthBytes, length);
+  const JsonDocument document = JsonDocument::parse(text, source + " (header)",
+                                                    {.max_bytes = kMaxHeaderBytes, .max_depth = 4});
   const JsonValue root = document.root();
   if (!root.is_object()) throw root.error("the header must be an object");
+  Header header;
   for (const JsonValue entry : root.items()) {
     if (entry.key() == kMetadataName) {
       if (!entry.is_object()) throw entry.error("must be an object of strings");
       for (const JsonValue item : entry.items()) {
-        metadata_.emplace_back(item.key(), item.string());
+        header.metadata.emplace_back(item.key(), item.string());
       }
       continue;
     }
     if (entry.key().empty() || entry.key().size() > kMaxArrayNameBytes) {
       throw entry.error("the name of an array must have 1 to 255 bytes");
     }
-    if (arrays_.size() == kMaxArrays) throw entry.error("is one array more than the 4096 allowed");
-    arrays_.push_back(parse_entry(entry, data_begin, bytes.size()));
+    if (header.arrays.size() == kMaxArrays) {
+      throw entry.error("is one array more than the 4096 allowed");
+    }
+    header.arrays.push_back(parse_entry(entry, data_begin, file_size));
   }
   // Empty arrays share their offset with a neighbour and come before it.
-  std::sort(arrays_.begin(), arrays_.end(), [](const ArrayInfo& a, const ArrayInfo& b) {
+  std::sort(header.arrays.begin(), header.arrays.end(), [](const ArrayInfo& a, const ArrayInfo& b) {
     return std::tie(a.offset, a.bytes, a.name) < std::tie(b.offset, b.bytes, b.name);
   });
-  check_tiling(data_begin);
-}
-
-void Container::check_tiling(std::uint64_t data_begin) const {
-  std::uint64_t end = data_begin;
-  for (const ArrayInfo& array : arrays_) {
-    if (array.offset != end) {
-      throw error(array.name,
-                  array.offset > end ? "leaves a gap before it" : "overlaps the array before it",
-                  "arrays must tile the file exactly");
-    }
-    end += array.bytes;
-  }
-  if (end != file_.bytes().size()) {
-    throw Error(ErrorKind::input, source_,
-                "has " + std::to_string(file_.bytes().size() - end) + " bytes after its last array",
-                "arrays must tile the file exactly");
-  }
+  check_tiling(header.arrays, data_begin, file_size, source);
+  return header;
 }
 
 void Container::check_commit() {
   const ArrayInfo* const commit = find(kCommitName);
   if (commit == nullptr) {
-    if (!metadata(kCommitName)) return;
+    if (metadata(kCommitName) != kCommitKind) return;
     throw error(kCommitName, "is announced but missing: the file is damaged", kRestore);
   }
   const std::span<const std::byte> bytes = file_.bytes();
@@ -309,8 +343,7 @@ std::span<const std::byte> Container::bytes_of(std::string_view name,
 }
 
 Error Container::error(std::string_view array, std::string problem, std::string fix) const {
-  return {ErrorKind::input, source_ + ": array '" + printable(array, 100) + "'", std::move(problem),
-          std::move(fix)};
+  return array_error(source_, array, std::move(problem), std::move(fix));
 }
 
 }  // namespace vlearn

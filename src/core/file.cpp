@@ -11,8 +11,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "vlearn/core/error.h"
 
@@ -76,9 +78,47 @@ Error changed(const std::filesystem::path& path) {
   return {ErrorKind::input, path.string(), "changed its size while it was read", "try again"};
 }
 
+/// Fills the buffer from where the file stands.
+void read_exactly(const Descriptor& file,
+                  const std::filesystem::path& path,
+                  std::span<std::byte> buffer) {
+  while (!buffer.empty()) {
+    const ssize_t count = retry([&] { return ::read(file.value(), buffer.data(), buffer.size()); });
+    if (count < 0) {
+      throw Error(ErrorKind::input, path.string(), "cannot be read: " + reason(errno));
+    }
+    if (count == 0) throw changed(path);
+    buffer = buffer.subspan(static_cast<std::size_t>(count));
+  }
+}
+
 [[noreturn]] void throw_write_error(const std::filesystem::path& path, int code) {
-  throw Error(ErrorKind::resource, path.string(), "cannot be written: " + reason(code),
-              "the file is as it was before");
+  ErrorKind kind = ErrorKind::usage;
+  std::string fix = "choose another place";
+  switch (code) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      kind = ErrorKind::resource;
+      fix = "free some space, or choose another place";
+      break;
+    case EIO:
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+      kind = ErrorKind::resource;
+      fix = "the system is in trouble: try again later, or choose another place";
+      break;
+    case ENOENT:
+    case ENOTDIR: fix = "make its folder first"; break;
+    case EACCES:
+    case EPERM:
+    case EROFS: fix = "choose a place where you may write"; break;
+    case ENAMETOOLONG: fix = "choose a shorter name"; break;
+    default: break;
+  }
+  throw Error(kind, path.string(), "cannot be written and is as it was before: " + reason(code),
+              std::move(fix));
 }
 
 }  // namespace
@@ -92,19 +132,22 @@ void FileBytes::Release::operator()(const std::byte* data) const noexcept {
 }
 
 FileBytes FileBytes::read(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  return read_checked(path, max_bytes, 0, [](std::span<const std::byte>, std::uint64_t) {});
+}
+
+FileBytes FileBytes::read_checked(const std::filesystem::path& path,
+                                  std::uint64_t max_bytes,
+                                  std::size_t head_bytes,
+                                  const Check& check) {
   const Descriptor file(open_for_reading(path));
   const std::size_t size = open_size(file, path, max_bytes);
+  std::vector<std::byte> head(std::min(head_bytes, size));
+  read_exactly(file, path, head);
+  check(head, size);
   auto buffer = std::make_unique_for_overwrite<std::byte[]>(size);
-  std::size_t done = 0;
-  while (done < size) {
-    const ssize_t count =
-        retry([&] { return ::read(file.value(), buffer.get() + done, size - done); });
-    if (count < 0) {
-      throw Error(ErrorKind::input, path.string(), "cannot be read: " + reason(errno));
-    }
-    if (count == 0) throw changed(path);
-    done += static_cast<std::size_t>(count);
-  }
+  const std::span<std::byte> bytes(buffer.get(), size);
+  std::copy(head.begin(), head.end(), bytes.begin());
+  read_exactly(file, path, bytes.subspan(head.size()));
   std::byte beyond{};
   if (retry([&] { return ::read(file.value(), &beyond, 1); }) != 0) throw changed(path);
   return {Data(buffer.release(), Release{}), size};
@@ -131,18 +174,30 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   if (path_.filename().empty()) {
     throw Error(ErrorKind::usage, path_.string(), "is not a file name");
   }
+  std::error_code resolved;
+  target_ = std::filesystem::weakly_canonical(path_, resolved);
+  if (resolved) throw_write_error(path_, resolved.value());
+  struct stat status {};
+  const bool replaces = ::stat(target_.c_str(), &status) == 0;
+  if (replaces && !S_ISREG(status.st_mode)) {
+    throw Error(ErrorKind::usage, path_.string(), "is not a regular file", "choose another name");
+  }
   // Unique in this process by the count and among processes by the id. A process of the same id
   // that was killed may have left one behind: then the next count.
   static std::atomic<std::uint64_t> count = 0;
-  const std::string stem =
-      "." + path_.filename().string() + ".tmp-" + std::to_string(::getpid()) + "-";
+  const std::string stem = ".vlearn-tmp-" + std::to_string(::getpid()) + "-";
   do {
-    temporary_ = path_;
+    temporary_ = target_;
     temporary_.replace_filename(stem + std::to_string(count++));
     descriptor_ = retry(
         [&] { return ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); });
   } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) throw_write_error(path_, errno);
+  if (replaces && ::fchmod(descriptor_, status.st_mode & 07777U) != 0) {
+    const int code = errno;
+    discard();
+    throw_write_error(path_, code);
+  }
 }
 
 AtomicFile::~AtomicFile() { discard(); }
@@ -171,13 +226,13 @@ void AtomicFile::commit() {
     ::unlink(temporary_.c_str());
     throw_write_error(path_, code);
   }
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
     const int code = errno;
     ::unlink(temporary_.c_str());
     throw_write_error(path_, code);
   }
   // The new name itself must survive a power loss. Some file systems cannot sync a folder (EINVAL).
-  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+  const std::filesystem::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
   const Descriptor directory(
       retry([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (directory.value() < 0 ||

@@ -17,29 +17,20 @@ void require(bool good) {
 
 }  // namespace
 
-struct Sha256::Context {
-  struct Free {
-    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-  };
-  std::unique_ptr<EVP_MD_CTX, Free> openssl{EVP_MD_CTX_new()};
-};
+void Sha256::Free::operator()(evp_md_ctx_st* context) const noexcept { EVP_MD_CTX_free(context); }
 
-Sha256::Sha256() : context_(std::make_unique<Context>()) {
-  require(context_->openssl != nullptr &&
-          EVP_DigestInit_ex(context_->openssl.get(), EVP_sha256(), nullptr) == 1);
+Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
+  require(context_ != nullptr && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
 }
-Sha256::~Sha256() = default;
-Sha256::Sha256(Sha256&&) noexcept = default;
-Sha256& Sha256::operator=(Sha256&&) noexcept = default;
 
 void Sha256::update(std::span<const std::byte> bytes) {
-  require(EVP_DigestUpdate(context_->openssl.get(), bytes.data(), bytes.size()) == 1);
+  require(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1);
 }
 
 Sha256Digest Sha256::finish() {
   Sha256Digest digest{};
-  require(EVP_DigestFinal_ex(context_->openssl.get(),
-                             reinterpret_cast<unsigned char*>(digest.data()), nullptr) == 1);
+  require(EVP_DigestFinal_ex(context_.get(), reinterpret_cast<unsigned char*>(digest.data()),
+                             nullptr) == 1);
   return digest;
 }
 

@@ -7,6 +7,7 @@
 
 #include "vlearn/core/assert.h"
 #include "vlearn/core/file.h"
+#include "vlearn/core/float_environment.h"
 #include "vlearn/core/text.h"
 
 #define JSON_ASSERT(condition) VLEARN_ASSERT(condition)
@@ -252,6 +253,14 @@ JsonDocument JsonDocument::parse(std::string_view text,
                     std::to_string(limits.max_bytes),
                 "use the array container for large data");
   }
+  // nlohmann's lexer takes a NUL for the end of the text and would not look behind it.
+  const std::string_view before = text.substr(0, text.find('\0'));
+  if (before.size() < text.size()) {
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    throw Error(ErrorKind::input, source + ":" + std::to_string(line), "contains a NUL byte",
+                "JSON is text: remove it");
+  }
+  const DefaultFloatEnvironment environment;  // strtod obeys the rounding mode
   JsonDocument document;
   document.source_ = std::move(source);
   LineCounter lines(text);
@@ -276,6 +285,11 @@ Error JsonValue::wrong_kind(std::string_view wanted) const {
   return error("is " + std::string(name_of(kind())) + ", want " + std::string(wanted));
 }
 
+Error JsonValue::out_of_range(const std::string& smallest, const std::string& largest) const {
+  return error("is " + std::string(node().negative ? "-" : "") + std::to_string(node().magnitude) +
+               ", want an integer from " + smallest + " to " + largest);
+}
+
 bool JsonValue::boolean() const {
   if (kind() != JsonKind::boolean) throw wrong_kind("true or false");
   return node().magnitude != 0;
@@ -292,9 +306,7 @@ std::int64_t JsonValue::integer(std::int64_t smallest, std::int64_t largest) con
   const bool fits = magnitude <= static_cast<std::uint64_t>(INT64_MAX) + (node().negative ? 1 : 0);
   const auto value = static_cast<std::int64_t>(node().negative ? 0 - magnitude : magnitude);
   if (!fits || value < smallest || value > largest) {
-    throw error("is " + std::string(node().negative ? "-" : "") + std::to_string(magnitude) +
-                ", want an integer from " + std::to_string(smallest) + " to " +
-                std::to_string(largest));
+    throw out_of_range(std::to_string(smallest), std::to_string(largest));
   }
   return value;
 }
@@ -302,8 +314,7 @@ std::int64_t JsonValue::integer(std::int64_t smallest, std::int64_t largest) con
 std::uint64_t JsonValue::natural(std::uint64_t largest) const {
   if (kind() != JsonKind::integer) throw wrong_kind("an integer");
   if (node().negative || node().magnitude > largest) {
-    throw error("is " + std::string(node().negative ? "-" : "") + std::to_string(node().magnitude) +
-                ", want an integer from 0 to " + std::to_string(largest));
+    throw out_of_range("0", std::to_string(largest));
   }
   return node().magnitude;
 }

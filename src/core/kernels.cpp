@@ -3,6 +3,11 @@
 //
 // The vector kernels behind exp.h and simplex.h, compiled once per instruction set, and the
 // choice between them. simplex.h defines the order of every addition.
+
+// Vectors without a size known to the compiler cannot be kept in arrays, as the sums are here.
+#ifndef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#endif
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels.cpp"
 #include <hwy/foreach_target.h>  // first: it includes this file again for each target
@@ -172,6 +177,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
+#include <cfloat>
 #include <cmath>
 
 #include "vlearn/core/assert.h"
@@ -179,6 +185,12 @@ HWY_AFTER_NAMESPACE();
 #include "vlearn/core/exp.h"
 #include "vlearn/core/simd.h"
 #include "vlearn/core/simplex.h"
+#include "vlearn/core/text.h"
+
+#ifdef __FAST_MATH__
+#error "results would not be the same bits: compile without -ffast-math"
+#endif
+static_assert(FLT_EVAL_METHOD == 0, "doubles must be computed as doubles");
 
 namespace vlearn {
 
@@ -221,14 +233,17 @@ void exponential_weights(std::span<const double> losses,
 
 namespace {
 
-/// Bit masks of the usable targets; a lower bit is a better one.
-std::vector<std::int64_t> usable_targets() {
-  std::vector<std::int64_t> masks;
-  hwy::SetSupportedTargetsForTest(0);  // forget an earlier choice
-  for (std::int64_t left = hwy::SupportedTargets() & HWY_TARGETS; left != 0; left &= left - 1) {
-    masks.push_back(left & -left);
-  }
+/// Bit masks of the usable targets; a lower bit is a better one. Asked once, before a choice of
+/// ours narrows Highway's answer.
+const std::vector<std::int64_t>& usable_targets() {
+  static const std::vector<std::int64_t> masks = hwy::SupportedAndGeneratedTargets();
   return masks;
+}
+
+/// All dispatch goes to the best of these from now on; 0 is all.
+void restrict_targets(std::int64_t mask) {
+  hwy::SetSupportedTargetsForTest(mask);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 }  // namespace
@@ -239,29 +254,22 @@ std::string simd_target() {
 }
 
 std::vector<std::string> simd_targets() {
-  const std::string current = simd_target();
   std::vector<std::string> names;
   for (const std::int64_t mask : usable_targets()) names.emplace_back(hwy::TargetName(mask));
-  use_simd_target(current);
   return names;
 }
 
 void use_simd_target(std::string_view name) {
-  const std::vector<std::int64_t> masks = usable_targets();
+  const std::vector<std::int64_t>& masks = usable_targets();
+  if (name.empty()) return restrict_targets(0);
   std::string known;
   for (const std::int64_t mask : masks) {
+    if (name == hwy::TargetName(mask)) return restrict_targets(mask);
     known += known.empty() ? "" : ", ";
     known += hwy::TargetName(mask);
-    if (name != hwy::TargetName(mask)) continue;
-    hwy::SetSupportedTargetsForTest(mask);
-    hwy::GetChosenTarget().Update(mask);
-    return;
   }
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  if (!name.empty()) {
-    throw Error(ErrorKind::usage, "SIMD target", "this machine has no '" + std::string(name) + "'",
-                "choose one of " + known);
-  }
+  throw Error(ErrorKind::usage, "SIMD target", "this machine has no '" + printable(name, 100) + "'",
+              "choose one of " + known);
 }
 
 }  // namespace vlearn

@@ -8,8 +8,8 @@
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace vlearn {
@@ -78,11 +78,11 @@ void run_groups(std::size_t groups,
   GroupQueue queue(groups, options.cancel, run_group);
   {
     std::vector<std::jthread> helpers;  // joined at the end of this block
-    const std::size_t useful = std::min(wanted, groups);
+    const std::size_t useful = std::min({wanted, groups, kMaxThreads});
     try {
       for (std::size_t t = 1; t < useful; ++t) helpers.emplace_back([&queue] { queue.work(); });
-    } catch (const std::system_error&) {
-      // No more threads to be had: those that run do all the work.
+    } catch (...) {
+      // No more threads or memory to be had: those that run do all the work.
     }
     queue.work();
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace vlearn {
@@ -78,7 +77,7 @@ std::optional<std::string_view> nearest(std::string_view word,
 
 std::string suggestion(std::string_view word, std::span<const std::string_view> candidates) {
   const std::optional<std::string_view> best = nearest(word, candidates);
-  return best ? "did you mean '" + std::string(*best) + "'?" : std::string();
+  return best ? "did you mean '" + printable(*best, 100) + "'?" : std::string();
 }
 
 std::string printable(std::string_view text, std::size_t max_bytes) {

@@ -63,8 +63,12 @@ class Cli(unittest.TestCase):
             (("--versoin",), "did you mean '--version'?"),
             (("bench", "core", "--jsno"), "did you mean '--json'?"),
             (("bench", "cora"), "cora"),
-            (("bench",), "required"),
-            ((), "vlearn --help"),
+            (("bench",), "required; see 'vlearn bench --help'"),
+            (("bench", "core", "zzzzz"), "see 'vlearn bench --help'"),
+            (("--json", "self-test"), "vlearn COMMAND --json"),
+            (("--json",), "goes with --version"),
+            (("zzzzz",), "see 'vlearn --help'"),
+            ((), "see 'vlearn --help'"),
             (("\x1b[31m",), "\\x1b[31m"),
         ):
             with self.subTest(arguments=arguments):
@@ -124,6 +128,13 @@ class Cli(unittest.TestCase):
         done = run("game", "show", "random:players=40")
         self.assertEqual(done.returncode, 5)
         self.assertIn("more bytes", done.stderr)
+
+    def test_an_error_needs_no_stderr(self):
+        with open("/dev/full", "w") as full:
+            done = run("bogus", capture_output=False, stdout=subprocess.PIPE, stderr=full)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        done = subprocess.run(["sh", "-c", '"$0" bogus 2>&-', VLEARN], stdout=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
 
     def test_bench_prints_figures_beside_their_references(self):
         done = run("bench", "core", "--json")

@@ -31,6 +31,8 @@ int main(int argc, char** argv) {
   const auto u16 = counted<std::uint16_t>(7);
   const auto i8 = counted<std::int8_t>(3);
   const auto u8 = counted<std::uint8_t>(3);
+  const std::vector<double> empty;
+  const std::vector<double> one = {0.25};
   vlearn::ContainerWriter("vlearn.test/1")
       .metadata("note", "caf\xC3\xA9 \"quoted\"")
       .add("u8", {3}, u8)
@@ -43,8 +45,8 @@ int main(int argc, char** argv) {
       .add("u64", {5}, u64)
       .add("i32", {3}, i32)
       .add("u32", {3}, u32)
-      .add("empty", {0, 3}, std::vector<double>{})
-      .add("nom \xC3\xA9trange/[0]", {}, std::vector<double>{0.25})
+      .add("empty", {0, 3}, empty)
+      .add("nom \xC3\xA9trange/[0]", {}, one)
       .write(argv[1]);
   return 0;
 }

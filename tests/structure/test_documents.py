@@ -1,6 +1,6 @@
 # Copyright the vlearn authors
 # SPDX-License-Identifier: Apache-2.0
-"""Documents point only at things that exist, and name no place outside the project."""
+"""Links and paths in the documents lead to things that exist."""
 
 import re
 import subprocess

@@ -56,6 +56,8 @@ class Layers(unittest.TestCase):
         self.assertTrue(self.plant("src/run/x.cpp", '"vlearn/vlearn.h"'))
         self.assertTrue(self.plant("src/run/x.cpp", "<vlearn/core/id.h>"))
         self.assertTrue(self.plant("src/core/x.cpp", '"../game/x.h"'))
+        self.assertTrue(self.plant("src/core/x.cpp", '"vlearn/core/../game/x.h"'))
+        self.assertTrue(self.plant("src/core/x.cpp", "<hwy/../vlearn/game/x.h>"))
         self.assertTrue(self.plant("src/core/x.cpp", '"vlearn/nowhere/x.h"'))
         self.assertTrue(self.plant("src/nowhere/x.cpp", '"vlearn/core/id.h"'))
         self.assertTrue(self.plant("src/core/x.cpp", '"game/x.h"'))

@@ -23,6 +23,10 @@ PLANTED = {
     "_ZSt4cout": "#include <iostream>\nvoid f() { std::cout << 1; }",
     "puts": '#include <cstdio>\nvoid f() { std::puts("x"); }',
     "stderr": '#include <cstdio>\nvoid f() { std::fputs("x", stderr); }',
+    "hwy5Abort": '#include <hwy/base.h>\nvoid f() { hwy::Abort("x", 1, "x"); }',
+    "__glibcxx_assert_fail": "#define _GLIBCXX_ASSERTIONS\n#include <vector>\n"
+    "int f(std::vector<int>& v) { return v[0]; }",
+    "6vprintE": '#include <fmt/core.h>\nvoid f() { fmt::print("x"); }',
 }
 
 
@@ -40,7 +44,7 @@ class Symbols(unittest.TestCase):
                 object_file = str(file.with_suffix(".o"))
                 subprocess.run([COMPILER, "-c", str(file), "-o", object_file], check=True)
                 found = [name for _, name in check_symbols.forbidden_references(object_file)]
-                self.assertIn(symbol, found)
+                self.assertTrue(any(symbol in name for name in found), found)
 
 
 if __name__ == "__main__":

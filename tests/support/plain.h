@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace vlearn::test {
@@ -44,13 +45,17 @@ inline double plain_sum(std::span<const double> values) {
   return sums[0];
 }
 
+inline std::vector<double> plain_normalise(std::vector<double> values) {
+  const double factor = 1.0 / plain_sum(values);
+  for (double& value : values) value *= factor;
+  return values;
+}
+
 inline std::vector<double> plain_softmax(std::span<const double> scores) {
   const double largest = *std::max_element(scores.begin(), scores.end());
   std::vector<double> weights;
   for (const double score : scores) weights.push_back(plain_exp(score - largest));
-  const double factor = 1.0 / plain_sum(weights);
-  for (double& weight : weights) weight *= factor;
-  return weights;
+  return plain_normalise(std::move(weights));
 }
 
 }  // namespace vlearn::test

@@ -52,7 +52,7 @@ class AlphaWeights {
     return static_cast<double>(t - 1) / static_cast<double>(c_ + t - 1);
   }
   /// alpha_t^i, 1 <= i <= t; relative error at most 2 (min(c + 1, t - i) + 2) 2^-53 unless it
-  /// underflows.
+  /// underflows, where c + t <= 2^53.
   [[nodiscard]] double weight(std::uint64_t t, std::uint64_t i) const noexcept {
     return rate(i) * cdf(t, i);
   }

@@ -7,15 +7,16 @@
 // What we add without leaving that layout: the last array, `commit` (32 bytes), is the SHA-256 of
 // everything before it, header included. Files written here always have it and announce it in the
 // metadata ("commit": "sha256"), so that damage to its own entry shows too. A file that has it or
-// announces it is checked against it; one without (from other software) is read and says so.
+// announces it so is checked against it; one without (from other software, where a metadata key
+// `commit` may mean anything) is read and says so.
 //
 // A file is a security boundary. Accepted are only files whose header has at most 1 MiB, whose at
 // most 4096 arrays have names of at most 255 bytes, known types, sizes that multiply without
 // overflow, and byte ranges that tile the data exactly, without gaps or overlaps. All of it is
-// checked before any array is touched; reading and mapping share this one parser.
+// checked before any array is touched, and before memory for the arrays is taken; reading and
+// mapping share this one parser.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -102,6 +103,11 @@ class ContainerWriter {
                        const std::vector<T>& values) {
     return add(std::move(name), std::move(shape), std::span<const T>(values));
   }
+  /// A temporary would be gone before write().
+  template <ArrayElement T>
+  ContainerWriter& add(std::string name,
+                       std::vector<std::uint64_t> shape,
+                       const std::vector<T>&& values) = delete;
 
   /// Atomically: the whole new file, or what was there before.
   void write(const std::filesystem::path& path) const;
@@ -158,10 +164,15 @@ class Container {
                             std::string fix = {}) const;
 
  private:
-  Container(FileBytes file, std::string source)
-      : file_(std::move(file)), source_(std::move(source)) {}
-  void parse_header();
-  void check_tiling(std::uint64_t data_begin) const;
+  struct Header {
+    std::vector<std::pair<std::string, std::string>> metadata;
+    std::vector<ArrayInfo> arrays;
+  };
+  Container(FileBytes file, std::string source, Header header);
+  /// `head` has the whole header, or all of a shorter file.
+  static Header parse_header(std::span<const std::byte> head,
+                             std::uint64_t file_size,
+                             const std::string& source);
   void check_commit();
   [[nodiscard]] std::span<const std::byte> bytes_of(std::string_view name,
                                                     ElementType type,

@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -22,6 +22,17 @@ class FileBytes {
   /// Reads the file into memory. Throws Error (input) when it is missing, not a regular file, or
   /// changes its size meanwhile, and Error (resource) when it is larger than `max_bytes`.
   [[nodiscard]] static FileBytes read(const std::filesystem::path& path, std::uint64_t max_bytes);
+
+  /// Looks at the first bytes of a file, `head_bytes` or all it has, and at its size; throws when
+  /// the rest is not worth reading.
+  using Check = std::function<void(std::span<const std::byte> head, std::uint64_t file_size)>;
+
+  /// As read(), but nothing beyond the head is allocated or read unless `check` agrees. The head
+  /// that it saw is the head that is kept.
+  [[nodiscard]] static FileBytes read_checked(const std::filesystem::path& path,
+                                              std::uint64_t max_bytes,
+                                              std::size_t head_bytes,
+                                              const Check& check);
 
   /// Maps the file instead: nothing is copied, pages come in as they are looked at. For files that
   /// nobody else changes (our own histories): one that shrinks under the map ends the program.
@@ -49,10 +60,12 @@ class FileBytes {
 };
 
 /// A file being written beside its final place. commit() makes it durable and puts it there in one
-/// move; without commit() it vanishes with this object.
+/// move; without commit() it vanishes with this object. A file that is replaced hands on its mode;
+/// where `path` is a symbolic link to a file, that file is replaced and the link stays.
 class AtomicFile {
  public:
-  /// Creates a temporary file in the folder of `path`, which must exist.
+  /// Creates a temporary file in the folder of `path`, which must exist. Throws Error: usage when
+  /// that is no place to write to, resource when the disk is full or fails.
   explicit AtomicFile(std::filesystem::path path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -68,7 +81,8 @@ class AtomicFile {
  private:
   void discard() noexcept;
 
-  std::filesystem::path path_;
+  std::filesystem::path path_;    // as given, for messages
+  std::filesystem::path target_;  // without symbolic links
   std::filesystem::path temporary_;
   int descriptor_ = -1;
 };

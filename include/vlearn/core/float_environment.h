@@ -3,8 +3,10 @@
 //
 // Results are the same bits only in the default floating-point environment: round to nearest, no
 // flush of subnormals. Another library in the process may have changed that (code linked with
-// -ffast-math sets the flush bits for the whole process), so every entry point that computes
-// holds one of these.
+// -ffast-math sets the flush bits for the whole process), so whoever computes holds one of these:
+// the command for all it does, JsonDocument::parse for the numbers it reads. The small kernels
+// (exp.h, simplex.h, alpha.h) do not, because it would cost more than they do: there it is the
+// caller's.
 #pragma once
 
 #include <cfenv>

@@ -12,6 +12,8 @@
 #include <span>
 #include <string>
 
+struct evp_md_ctx_st;  // OpenSSL's EVP_MD_CTX
+
 namespace vlearn {
 
 using Sha256Digest = std::array<std::byte, 32>;
@@ -20,19 +22,16 @@ using Sha256Digest = std::array<std::byte, 32>;
 class Sha256 {
  public:
   Sha256();
-  ~Sha256();
-  Sha256(const Sha256&) = delete;
-  Sha256& operator=(const Sha256&) = delete;
-  Sha256(Sha256&&) noexcept;
-  Sha256& operator=(Sha256&&) noexcept;
 
   void update(std::span<const std::byte> bytes);
   /// Once, at the end.
   [[nodiscard]] Sha256Digest finish();
 
  private:
-  struct Context;
-  std::unique_ptr<Context> context_;
+  struct Free {
+    void operator()(evp_md_ctx_st* context) const noexcept;
+  };
+  std::unique_ptr<evp_md_ctx_st, Free> context_;
 };
 
 [[nodiscard]] Sha256Digest sha256(std::span<const std::byte> bytes);

@@ -47,6 +47,7 @@ class JsonDocument {
   friend class JsonValue;
   friend class JsonItems;
   friend class JsonBuilder;
+  JsonDocument() = default;
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   struct Text {  // a part of strings_
@@ -126,6 +127,7 @@ class JsonValue {
       : document_(&document), index_(index) {}
   [[nodiscard]] const JsonDocument::Node& node() const { return document_->nodes_[index_]; }
   [[nodiscard]] Error wrong_kind(std::string_view wanted) const;
+  [[nodiscard]] Error out_of_range(const std::string& smallest, const std::string& largest) const;
 
   const JsonDocument* document_;
   std::uint32_t index_;

@@ -14,8 +14,10 @@
 
 namespace vlearn {
 
+inline constexpr std::size_t kMaxThreads = 1024;
+
 struct ParallelOptions {
-  /// 0: one per core.
+  /// 0: one per core. Never more than kMaxThreads.
   std::size_t threads = 0;
   /// How many neighbouring indices a thread takes at a time.
   std::size_t grain = 1;
@@ -34,7 +36,7 @@ void run_groups(std::size_t groups,
 
 /// body(0), ..., body(count - 1), in any order, on options.threads threads, the caller's among
 /// them. An exception ends the loop early; of several the one of the lowest index is thrown, which
-/// is the one that a plain loop would meet. Too few threads to be had is no error.
+/// is the one that a plain loop would meet. Fewer threads than wanted is no error.
 template <class Body>
 void parallel_for(std::size_t count, const ParallelOptions& options, const Body& body) {
   const std::size_t grain = std::max<std::size_t>(options.grain, 1);

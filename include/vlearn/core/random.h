@@ -51,6 +51,8 @@ struct StreamKey {
   Step step{};        ///< below kMaxSteps
 };
 
+// The caller keeps these limits, once where sizes come in (players and horizon of a game) and not
+// at each draw; development builds assert them. Beyond them two keys would share a stream.
 inline constexpr std::uint64_t kMaxPlayers = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t kMaxEpisodes = std::uint64_t{1} << 56;
 inline constexpr std::uint64_t kMaxSteps = std::uint64_t{1} << 20;

@@ -14,12 +14,11 @@ namespace vlearn {
 /// The instruction set in use, in Highway's words: "AVX2", "SSE4", "NEON", ...
 [[nodiscard]] std::string simd_target();
 
-/// All that this binary holds and this machine runs, best first. Not to be called while kernels
-/// run.
+/// All that this binary holds and this machine runs, best first.
 [[nodiscard]] std::vector<std::string> simd_targets();
 
-/// Switches the whole process to one of simd_targets(); throws Error for another name. An empty
-/// name goes back to the best. Not to be called while kernels run.
+/// Switches the whole process to one of simd_targets(); throws Error for another name, and changes
+/// nothing then. An empty name goes back to the best. Not to be called while kernels run.
 void use_simd_target(std::string_view name);
 
 }  // namespace vlearn

@@ -16,9 +16,9 @@
 #include <span>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
+#include "vlearn/core/assert.h"
 #include "vlearn/core/checked.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/id.h"
@@ -124,15 +124,9 @@ class RaggedTable {
   RaggedTable() = default;
   /// `lengths` holds one length per row, in memory order.
   RaggedTable(const Extents& extents, std::span<const std::uint32_t> lengths, const T& fill = T{})
-      : extents_(extents), begins_(detail::table_size(extents, sizeof(std::size_t)) + 1, 0) {
-    if (lengths.size() + 1 != begins_.size()) {
-      throw Error(ErrorKind::usage, "ragged table", "there must be one length per row");
-    }
-    for (std::size_t row = 0; row < lengths.size(); ++row) {
-      begins_[row + 1] = begins_[row] + lengths[row];
-    }
-    values_.assign(detail::table_size<1>({begins_.back()}, sizeof(T)), fill);
-  }
+      : extents_(extents),
+        begins_(begins_of(extents, lengths)),
+        values_(detail::table_size<1>({begins_.back()}, sizeof(T)), fill) {}
 
   [[nodiscard]] std::span<T> row(Ids... ids) {
     const std::size_t cell = detail::table_offset(extents_, ids...);
@@ -150,6 +144,17 @@ class RaggedTable {
   friend bool operator==(const RaggedTable&, const RaggedTable&) = default;
 
  private:
+  static std::vector<std::size_t> begins_of(const Extents& extents,
+                                            std::span<const std::uint32_t> lengths) {
+    if (lengths.size() != detail::table_size(extents, sizeof(std::size_t))) {
+      throw Error(ErrorKind::usage, "ragged table", "there must be one length per row");
+    }
+    std::vector<std::size_t> begins = {0};
+    begins.reserve(lengths.size() + 1);
+    for (const std::uint32_t length : lengths) begins.push_back(begins.back() + length);
+    return begins;
+  }
+
   Extents extents_{};
   std::vector<std::size_t> begins_ = {0};  // row r is [begins_[r], begins_[r + 1])
   std::vector<T> values_;

@@ -18,7 +18,7 @@ namespace vlearn {
 [[nodiscard]] std::optional<std::string_view> nearest(std::string_view word,
                                                       std::span<const std::string_view> candidates);
 
-/// "did you mean 'x'?", or nothing to say.
+/// "did you mean 'x'?", safe to print, or nothing to say.
 [[nodiscard]] std::string suggestion(std::string_view word,
                                      std::span<const std::string_view> candidates);
 

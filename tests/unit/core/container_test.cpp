@@ -116,6 +116,8 @@ TEST_F(ContainerTest, ReadsFilesOfOthersAndSaysSo) {
   const Container container = Container::open(path());
   EXPECT_FALSE(container.committed());
   EXPECT_EQ(container.view<double>("x")[0], 0.0);
+  write_raw(R"({"__metadata__":{"commit":"98f5cb0"}})", "");  // of a repository, say
+  EXPECT_FALSE(Container::open(path()).committed());
   write_raw("{}      ", "");
   EXPECT_TRUE(Container::open(path()).arrays().empty());
 }
@@ -233,6 +235,19 @@ TEST_F(ContainerTest, WriterRefusesWhatReadersWouldRefuse) {
   refused("x", std::vector<std::uint64_t>(65, 1));
   error_of(ErrorKind::usage, [&] { ContainerWriter("f").add("x", {2}, two).add("x", {2}, two); });
   error_of(ErrorKind::usage, [&] { ContainerWriter("f").metadata("format", "again"); });
+  error_of(ErrorKind::usage, [&] { ContainerWriter("f").metadata("\xff", "value"); });
+  error_of(ErrorKind::usage, [&] { ContainerWriter("f").metadata("key", "\xff"); });
+  error_of(ErrorKind::usage, [&] { ContainerWriter("\xff"); });
+  EXPECT_EQ(error_of(ErrorKind::usage,
+                     [] { ContainerWriter("f").metadata("\x1b", "").metadata("\x1b", ""); }),
+            "metadata '\\x1b': stands twice");
+}
+
+// 64 GiB that are not there: refused for the header, before memory for the rest is asked for.
+TEST_F(ContainerTest, LooksAtTheHeaderBeforeItReadsTheRest) {
+  write_raw(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})", "");
+  std::filesystem::resize_file(path(), std::uintmax_t{1} << 36U);
+  EXPECT_NE(open_error().find("bytes after its last array"), std::string::npos);
 }
 
 TEST_F(ContainerTest, LimitsTheFileSize) {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <string>
@@ -73,18 +74,57 @@ TEST(AtomicFile, KeepsTheOldFileWhenTheDiskRefuses) {
 TEST(AtomicFile, IsNotStoppedByWhatAKilledProcessLeft) {
   const TemporaryFolder folder;
   for (int count = 0; count < 100; ++count) {
-    std::ofstream(folder / (".a.tmp-" + std::to_string(getpid()) + "-" + std::to_string(count)));
+    std::ofstream(folder /
+                  (".vlearn-tmp-" + std::to_string(getpid()) + "-" + std::to_string(count)));
   }
   write_file(folder / "a", "new");
   EXPECT_EQ(content(folder / "a"), "new");
 }
 
+TEST(AtomicFile, KeepsTheModeOfTheFileItReplaces) {
+  const TemporaryFolder folder;
+  write_file(folder / "a", "old");
+  ASSERT_EQ(chmod((folder / "a").c_str(), 0640), 0);
+  write_file(folder / "a", "new");
+  struct stat status {};
+  ASSERT_EQ(stat((folder / "a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0640U);
+  EXPECT_EQ(content(folder / "a"), "new");
+}
+
+TEST(AtomicFile, ReplacesTheTargetOfALink) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "sub");
+  write_file(folder / "sub/a", "old");
+  std::filesystem::create_symlink("sub/a", folder / "link");
+  write_file(folder / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(content(folder / "sub/a"), "new");
+  EXPECT_EQ(folder.count(), 2U);
+}
+
+TEST(AtomicFile, TakesTheLongestName) {
+  const TemporaryFolder folder;
+  const std::string name(255, 'n');
+  write_file(folder / name, "x");
+  EXPECT_EQ(content(folder / name), "x");
+}
+
+TEST(AtomicFile, LeavesDevicesAlone) {
+  EXPECT_NE(error_of(ErrorKind::usage, [] { write_file("/dev/null", "x"); }).find("regular file"),
+            std::string::npos);
+}
+
 TEST(AtomicFile, SaysWhereItCannotWrite) {
   const TemporaryFolder folder;
-  error_of(ErrorKind::resource, [&] { write_file(folder / "missing/a", "x"); });
+  EXPECT_EQ(error_of(ErrorKind::usage, [&] { write_file(folder / "missing/a", "x"); }),
+            (folder / "missing/a").string() +
+                ": cannot be written and is as it was before: No such file or directory; "
+                "make its folder first");
+  error_of(ErrorKind::usage, [&] { write_file(folder / std::string(300, 'n'), "x"); });
   error_of(ErrorKind::usage, [&] { write_file(folder.path().string() + "/", "x"); });
   std::filesystem::create_directory(folder / "sub");
-  error_of(ErrorKind::resource, [&] { write_file(folder / "sub", "x"); });
+  error_of(ErrorKind::usage, [&] { write_file(folder / "sub", "x"); });
   EXPECT_EQ(folder.count(), 1U);
 }
 
@@ -96,6 +136,34 @@ TEST(FileBytes, ReadAndMapAgree) {
   EXPECT_EQ(FileBytes::map(folder / "a", kLimit).text(), text);
   write_file(folder / "empty", "");
   EXPECT_TRUE(FileBytes::map(folder / "empty", kLimit).bytes().empty());
+}
+
+TEST(FileBytes, ReadsTheRestOnlyIfTheHeadIsGood) {
+  const TemporaryFolder folder;
+  write_file(folder / "a", "head and rest");
+  for (const std::size_t head_bytes : {0U, 4U, 13U, 100U}) {
+    std::size_t seen = 1000;
+    const FileBytes file = FileBytes::read_checked(
+        folder / "a", kLimit, head_bytes, [&](std::span<const std::byte> head, std::uint64_t size) {
+          seen = head.size();
+          EXPECT_EQ(size, 13U);
+        });
+    EXPECT_EQ(seen, std::min<std::size_t>(head_bytes, 13));
+    EXPECT_EQ(file.text(), "head and rest");
+  }
+  const auto refuse = [](std::span<const std::byte>, std::uint64_t) {
+    throw Error(ErrorKind::usage, "head", "is not good");
+  };
+  error_of(ErrorKind::usage,
+           [&] { static_cast<void>(FileBytes::read_checked(folder / "a", kLimit, 4, refuse)); });
+}
+
+// The kernel says 0 bytes, and has more.
+TEST(FileBytes, NoticesAFileThatChangesItsSize) {
+  EXPECT_NE(error_of(ErrorKind::input,
+                     [] { static_cast<void>(FileBytes::read("/proc/self/stat", kLimit)); })
+                .find("changed its size"),
+            std::string::npos);
 }
 
 TEST(FileBytes, RefusesWhatIsNotAPlainFile) {

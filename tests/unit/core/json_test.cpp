@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -106,12 +107,27 @@ TEST(Json, RefusesWhatIsNotANumber) {
   }
 }
 
+TEST(Json, NumbersDoNotDependOnTheRoundingMode) {
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(mode);
+    const JsonDocument document = parse("[0.1, 0.3, 9007199254740993]");
+    EXPECT_EQ(std::fegetround(), mode);
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(document.root().at(0U).number(), 0.1);
+    EXPECT_EQ(document.root().at(1U).number(), 0.3);
+    EXPECT_EQ(document.root().at(2U).number(), 0x1p53);
+  }
+}
+
 TEST(Json, RefusesBadText) {
   for (const std::string& text :
        {std::string("\"\xff\""), std::string("\"\xc0\xaf\""), std::string("\"\\ud800\""),
-        std::string("\"\n\""), std::string("\"a"), std::string("[\0]", 3)}) {
+        std::string("\"\n\""), std::string("\"a"), std::string("[\0]", 3),
+        std::string("1\0garbage", 9), std::string("1\0", 2), std::string("\0", 1)}) {
     EXPECT_FALSE(parse_error(text).empty());
   }
+  EXPECT_EQ(parse_error(std::string("[1,\n2]\n\0", 9)).substr(0, 30),
+            "x.json:3: contains a NUL byte;");
 }
 
 TEST(Json, LimitsBytesDepthAndValues) {

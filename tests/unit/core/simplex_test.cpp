@@ -51,16 +51,12 @@ TEST(Simplex, EveryVectorWidthGivesThePlainBits) {
       const double smallest = *std::min_element(in.begin(), in.end());
       std::vector<double> weights;
       for (const double x : in) weights.push_back(test::plain_exp((x - smallest) * -0.25));
-      const double factor = 1.0 / test::plain_sum(weights);
-      for (double& weight : weights) weight *= factor;
       exponential_weights(in, 0.25, out);
-      EXPECT_EQ(out, weights) << target << ", size " << size;
+      EXPECT_EQ(out, test::plain_normalise(weights)) << target << ", size " << size;
 
       std::vector<double> normal = weights;
       ASSERT_TRUE(normalise(normal));
-      const double again = 1.0 / test::plain_sum(weights);
-      for (double& weight : weights) weight *= again;
-      EXPECT_EQ(normal, weights) << target << ", size " << size;
+      EXPECT_EQ(normal, out) << target << ", size " << size;
     }
   }
   use_simd_target("");
@@ -95,6 +91,18 @@ TEST(Softmax, ClosedForms) {
   std::vector<double> one(1);
   softmax(std::vector<double>{-3.0}, one);
   EXPECT_EQ(one[0], 1.0);
+}
+
+// The bound of the header, for sums from tiny to huge.
+TEST(Normalise, SumsToOneWithinItsBound) {
+  for (std::size_t size = 1; size <= 200; ++size) {
+    for (const double scale : {0x1p-900, 1e-3, 1.0, 3e7, 0x1p900}) {
+      std::vector<double> values = random_values(size, size, scale);
+      for (double& value : values) value = std::abs(value);
+      ASSERT_TRUE(normalise(values));
+      EXPECT_LE(std::abs(fixed_sum(values) - 1.0), static_cast<double>(size + 2) * 0x1p-53);
+    }
+  }
 }
 
 TEST(Normalise, DividesByTheSumOrSaysNo) {

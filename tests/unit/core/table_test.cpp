@@ -62,6 +62,8 @@ TEST(RaggedTable, RowsHaveTheirOwnLengths) {
 TEST(RaggedTable, WantsOneLengthPerRow) {
   const std::vector<std::uint32_t> lengths = {1, 2, 3};
   EXPECT_THROW((RaggedTable<int, Step, State>({2, 2}, lengths)), Error);
+  // Refused before an exabyte is asked for.
+  EXPECT_THROW((RaggedTable<int, Step, State>({1U << 29U, 1U << 28U}, lengths)), Error);
 }
 
 }  // namespace

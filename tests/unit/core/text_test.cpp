@@ -23,6 +23,8 @@ TEST(Nearest, FindsTypos) {
   EXPECT_EQ(nearest(std::string(1000, 'a'), words), std::nullopt);
   EXPECT_EQ(suggestion("plya", words), "did you mean 'play'?");
   EXPECT_EQ(suggestion("zzzz", words), "");
+  const std::vector<std::string_view> hostile = {"play\x1b"};  // names come from files too
+  EXPECT_EQ(suggestion("play", hostile), "did you mean 'play\\x1b'?");
 }
 
 TEST(Printable, ShowsNoControlCharacters) {
