@@ -66,7 +66,7 @@ AnyGame make_game(std::string_view name) {
               "is not known", fix);
 }
 
-const Frame& frame_of(const AnyGame& game) noexcept {
+const Frame& frame_of(const AnyGame& game) {
   return std::visit([](const auto& model) -> const Frame& { return model.frame(); }, game);
 }
 

@@ -64,7 +64,7 @@ State CallbackGame::sample(Step h,
   ask(h, s, joint, outcome);
   std::copy(outcome.rewards.begin(), outcome.rewards.end(), rewards.begin());
   frame_.draw_rewards(nature, rewards);
-  if (frame_.is_last(h)) return State();
+  if (frame_.is_last(h)) return {};
   // As vlearn::sample, over the list of successors.
   const double u = nature.transition().uniform();
   double sum = 0.0;

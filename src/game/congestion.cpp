@@ -170,7 +170,7 @@ State CongestionGame::sample(Step h,
     rewards[i] = frame_.range(Player(0)).to_unit(rewards_of(cell, b)[counts[b] - 1]);
   }
   frame_.draw_rewards(nature, rewards);
-  if (frame_.is_last(h)) return State();
+  if (frame_.is_last(h)) return {};
 
   // First the route whose law rules, then the state from it.
   Draws draws = nature.transition();
@@ -300,7 +300,7 @@ double CongestionGame::backup_error(double largest_next) const noexcept {
   // Rewards: each player adds at most three roundings to F and to G (1 - p, two products, a sum,
   // on non-negative numbers if rewards are; shifting the range costs its size over its width), and
   // the sum over n at most m more. The transition: m additions for a mean, the row, the routes.
-  const double m = static_cast<double>(frame_.num_players());
+  const auto m = static_cast<double>(frame_.num_players());
   const RewardRange& range = frame_.range(Player(0));
   const double size =
       std::max(std::abs(range.low), std::abs(range.high)) / (range.high - range.low);

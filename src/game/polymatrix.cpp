@@ -104,7 +104,7 @@ State PolymatrixGame::sample(Step h,
     rewards[i] = std::clamp(frame_.range(Player(i)).to_unit(sum), 0.0, 1.0);
   }
   frame_.draw_rewards(nature, rewards);
-  if (frame_.is_last(h)) return State();
+  if (frame_.is_last(h)) return {};
   Draws draws = nature.transition();
   const std::size_t m = frame_.num_players();
   const std::size_t mover =

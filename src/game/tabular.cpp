@@ -235,7 +235,7 @@ State TabularGame<Rows>::sample(Step h,
     rewards[player.index()] = reward(player, cell, offset);
   }
   frame_.draw_rewards(nature, rewards);
-  if (frame_.is_last(h)) return State();
+  if (frame_.is_last(h)) return {};
   return rows_.draw(cell, offset, nature.transition().uniform());
 }
 

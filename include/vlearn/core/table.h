@@ -67,8 +67,8 @@ struct IsPrefix<std::tuple<First, Given...>, std::tuple<First, Ids...>>
 template <class T, IdType... Ids>
 class Table {
  public:
-  static constexpr std::size_t rank = sizeof...(Ids);
-  using Extents = std::array<std::size_t, rank>;
+  static constexpr std::size_t kRank = sizeof...(Ids);
+  using Extents = std::array<std::size_t, kRank>;
 
   Table() = default;
   explicit Table(const Extents& extents, const T& fill = T{})
@@ -83,13 +83,13 @@ class Table {
 
   /// The contiguous run over the last id, given all others.
   template <IdType... Given>
-    requires(sizeof...(Given) + 1 == rank &&
+    requires(sizeof...(Given) + 1 == kRank &&
              detail::IsPrefix<std::tuple<Given...>, std::tuple<Ids...>>::value)
   [[nodiscard]] std::span<T> row(Given... ids) {
     return std::span<T>(values_).subspan(row_begin(ids...), extents_.back());
   }
   template <IdType... Given>
-    requires(sizeof...(Given) + 1 == rank &&
+    requires(sizeof...(Given) + 1 == kRank &&
              detail::IsPrefix<std::tuple<Given...>, std::tuple<Ids...>>::value)
   [[nodiscard]] std::span<const T> row(Given... ids) const {
     return std::span<const T>(values_).subspan(row_begin(ids...), extents_.back());
@@ -118,8 +118,8 @@ class Table {
 template <class T, IdType... Ids>
 class RaggedTable {
  public:
-  static constexpr std::size_t rank = sizeof...(Ids);
-  using Extents = std::array<std::size_t, rank>;
+  static constexpr std::size_t kRank = sizeof...(Ids);
+  using Extents = std::array<std::size_t, kRank>;
 
   RaggedTable() = default;
   /// `lengths` holds one length per row, in memory order.

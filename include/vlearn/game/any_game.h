@@ -20,7 +20,7 @@ namespace vlearn {
 
 using AnyGame = std::variant<DenseGame, SparseGame, CongestionGame, PolymatrixGame, CallbackGame>;
 
-[[nodiscard]] const Frame& frame_of(const AnyGame& game) noexcept;
+[[nodiscard]] const Frame& frame_of(const AnyGame& game);
 [[nodiscard]] Sha256Digest law_hash_of(const AnyGame& game);
 /// "dense", "sparse", "congestion", "polymatrix", "callback".
 [[nodiscard]] std::string_view model_of(const AnyGame& game) noexcept;

@@ -49,7 +49,6 @@ class JointIndex {
 /// Rows over all states of the next step.
 class DenseRows {
  public:
-  static constexpr const char* kind = "dense";
   /// probabilities: cells in order, in a cell [joint][next state]; the cells of the last step of a
   /// step-dependent game have none.
   DenseRows(const Frame& frame, const JointIndex& joints, std::vector<double> probabilities);
@@ -82,7 +81,6 @@ class DenseRows {
 /// Rows of successors.
 class SparseRows {
  public:
-  static constexpr const char* kind = "sparse";
   /// Row number joints.first(cell) + joint is [begins[row], begins[row + 1]) of the other two.
   SparseRows(const Frame& frame,
              const JointIndex& joints,
