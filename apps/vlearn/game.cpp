@@ -68,6 +68,12 @@ std::vector<double> uniform_value_of(const AnyGame& game) {
   return std::visit([](const auto& model) { return uniform_value(model); }, game);
 }
 
+/// "... and 92 more" where a table stops.
+std::string rest_of(const Frame& frame) {
+  if (frame.num_players() <= kShownPlayers) return "";
+  return fmt::format("...     and {} more (--json has all)\n", frame.num_players() - kShownPlayers);
+}
+
 ExitCode show(const Options& options) {
   const AnyGame game = make_game(options.game);
   const Frame& frame = frame_of(game);
@@ -116,75 +122,30 @@ ExitCode show(const Options& options) {
                         fmt::format("{:g} to {:g}", range.low, range.high),
                         shown(in_user_units(frame, player, values[player.index()])));
   }
-  if (frame.num_players() > kShownPlayers) {
-    text +=
-        fmt::format("...     and {} more (--json has all)\n", frame.num_players() - kShownPlayers);
-  }
-  print(text);
+  print(text + rest_of(frame));
   return ExitCode::good;
-}
-
-/// Mean and standard error of every player's sum of rewards, user's units, under uniform play.
-struct Simulation {
-  std::vector<double> mean;
-  std::vector<double> error;
-};
-
-template <KnownGame G>
-Simulation simulate_game(const G& game, std::uint64_t episodes, std::uint64_t seed) {
-  const Frame& frame = game.frame();
-  const std::size_t m = frame.num_players();
-  std::vector<double> sum(m, 0.0);
-  std::vector<double> squares(m, 0.0);
-  std::vector<double> rewards(m);
-  std::vector<Action> joint(m);
-  for (std::uint64_t k = 0; k < episodes; ++k) {
-    std::vector<double> total(m, 0.0);
-    State s = game.start(Nature(seed, Episode(k), Step()));
-    for (const Step h : all<Step>(frame.horizon())) {
-      for (const Player player : all<Player>(m)) {
-        Draws draws({.seed = seed,
-                     .purpose = Purpose::action,
-                     .player = player,
-                     .episode = Episode(k),
-                     .step = h});
-        joint[player.index()] = Action(draws.below(frame.num_actions(player, h, s)));
-      }
-      s = game.sample(h, s, joint, Nature(seed, Episode(k), h), rewards);
-      for (std::size_t i = 0; i < m; ++i) total[i] += rewards[i];
-    }
-    for (const Player player : all<Player>(m)) {
-      const double value = in_user_units(frame, player, total[player.index()]);
-      sum[player.index()] += value;
-      squares[player.index()] += value * value;
-    }
-  }
-  Simulation result;
-  const auto count = static_cast<double>(episodes);
-  for (std::size_t i = 0; i < m; ++i) {
-    const double mean = sum[i] / count;
-    const double variance = std::max(squares[i] / count - mean * mean, 0.0);
-    result.mean.push_back(mean);
-    result.error.push_back(std::sqrt(variance / count));
-  }
-  return result;
 }
 
 ExitCode simulate(const Options& options) {
   const AnyGame game = make_game(options.game);
   const Frame& frame = frame_of(game);
   const std::vector<double> exact = uniform_value_of(game);
-  const Simulation found = std::visit(
-      [&](const auto& model) { return simulate_game(model, options.episodes, options.seed); },
+  std::vector<PlayedValue> played = std::visit(
+      [&](const auto& model) { return play_uniformly(model, options.episodes, options.seed); },
       game);
+  for (const Player player : all<Player>(frame.num_players())) {
+    PlayedValue& value = played[player.index()];
+    value.mean = in_user_units(frame, player, value.mean);
+    value.standard_error *= frame.range(player).high - frame.range(player).low;
+  }
   if (options.as_json) {
     JsonWriter json;
     json.begin_object().member("schema", "vlearn.game-simulate/1").member("game", options.game);
     json.member("hash", to_hex(law_hash_of(game))).member("seed", options.seed);
     json.member("episodes", options.episodes).key("players").begin_array();
     for (const Player player : all<Player>(frame.num_players())) {
-      json.begin_object().member("mean", found.mean[player.index()]);
-      json.member("standard_error", found.error[player.index()]);
+      json.begin_object().member("mean", played[player.index()].mean);
+      json.member("standard_error", played[player.index()].standard_error);
       json.member("exact", in_user_units(frame, player, exact[player.index()])).end_object();
     }
     print(json.end_array().end_object().text() + "\n");
@@ -195,10 +156,10 @@ ExitCode simulate(const Options& options) {
                   options.seed, "player", "mean", "standard error", "exact");
   for (const Player player : all<Player>(std::min(frame.num_players(), kShownPlayers))) {
     text += fmt::format("{:<8}{:<14.6g}{:<16.2g}{:.6g}\n", player.number(),
-                        found.mean[player.index()], found.error[player.index()],
+                        played[player.index()].mean, played[player.index()].standard_error,
                         shown(in_user_units(frame, player, exact[player.index()])));
   }
-  print(text);
+  print(text + rest_of(frame));
   return ExitCode::good;
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "vlearn/core/error.h"
+#include "vlearn/core/text.h"
 #include "vlearn/game/law.h"
 
 namespace vlearn {
@@ -24,7 +25,13 @@ double expect(const Outcome& outcome, std::span<const double> next) noexcept {
 }  // namespace
 
 CallbackGame::CallbackGame(Frame frame, std::string name, LawFunction law)
-    : frame_(std::move(frame)), name_(std::move(name)), law_(std::move(law)) {}
+    : frame_(std::move(frame)), name_(std::move(name)), law_(std::move(law)) {
+  if (!law_) throw Error(ErrorKind::usage, "law of '" + printable(name_, 100) + "'", "is missing");
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    const std::optional<std::uint64_t> count = frame_.num_joint_actions(cell);
+    most_joint_ = std::max(most_joint_, count ? static_cast<double>(*count) : 0x1p64);
+  }
+}
 
 void CallbackGame::ask(Step h, State s, std::span<const Action> joint, Outcome& outcome) const {
   outcome.rewards.assign(frame_.num_players(), 0.0);
@@ -35,7 +42,7 @@ void CallbackGame::ask(Step h, State s, std::span<const Action> joint, Outcome& 
                 fmt::format("law of '{}' [h={}, s={}]", name_, h.number(), s.number()), problem);
   };
   if (outcome.rewards.size() != frame_.num_players()) refuse("must have one reward per player");
-  for (const Player player : all<Player>(frame_.num_players())) {
+  for (const Player player : all<Player>(frame_.zero_sum() ? 1 : frame_.num_players())) {
     double& reward = outcome.rewards[player.index()];
     const RewardRange& range = frame_.range(player);
     if (!(reward >= range.low && reward <= range.high)) {
@@ -46,6 +53,9 @@ void CallbackGame::ask(Step h, State s, std::span<const Action> joint, Outcome& 
   }
   if (frame_.zero_sum()) outcome.rewards[1] = 1.0 - outcome.rewards[0];
   if (frame_.is_last(h)) return;
+  if (outcome.successors.size() > frame_.num_states(h.next())) {
+    refuse("names more successors than there are states");
+  }
   double sum = 0.0;
   for (const auto& [state, probability] : outcome.successors) {
     if (state.index() >= frame_.num_states(h.next())) refuse("leads to a state that is not there");
@@ -120,8 +130,7 @@ void CallbackGame::backup_all(Step h,
                               const ActionValues& q,
                               Workspace& workspace) const {
   const std::size_t m = frame_.num_players();
-  workspace.values.resize(std::max(workspace.values.size(), m + 1));
-  const std::span<double> after = std::span(workspace.values).first(m + 1);
+  const std::span<double> after = workspace.take(m + 1);
   for (const Player player : all<Player>(m)) std::fill(q[player].begin(), q[player].end(), 0.0);
   for_each_joint(h, s, [&](std::span<const Action> joint, const Outcome& outcome) {
     // The product of all probabilities but one: those before times those after.
@@ -141,18 +150,13 @@ void CallbackGame::backup_all(Step h,
 }
 
 double CallbackGame::backup_error(double largest_next) const noexcept {
-  double joints = 0.0;
-  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
-    const std::optional<std::uint64_t> count = frame_.num_joint_actions(cell);
-    joints = std::max(joints, count ? static_cast<double>(*count) : 0x1p64);
-  }
-  const double roundings = joints + static_cast<double>(frame_.max_states()) +
+  const double roundings = most_joint_ + static_cast<double>(frame_.max_states()) +
                            static_cast<double>(frame_.num_players()) + 6.0;
   return 2.0 * roundings * 0x1p-53 * (1.0 + largest_next);
 }
 
 void CallbackGame::add_law_to(Sha256& hash) const {
-  LawHash(hash).add("callback").add(name_.c_str());
+  LawHash(hash).add_text("callback").add_text(name_);
 }
 
 }  // namespace vlearn

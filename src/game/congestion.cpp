@@ -19,6 +19,17 @@ namespace {
 
 constexpr std::size_t kMaxRoutes = 1024;
 
+[[noreturn]] void refuse(std::string place, std::string problem) {
+  throw Error(ErrorKind::input, std::move(place), std::move(problem));
+}
+
+/// The first `size` numbers of the memory, which is left with the rest.
+std::span<double> cut(std::span<double>& memory, std::size_t size) noexcept {
+  const std::span<double> part = memory.first(size);
+  memory = memory.subspan(size);
+  return part;
+}
+
 /// One more player, who is counted with probability p: to[n] = (1 - p) from[n] + p from[n - 1].
 /// `from` has n + 1 entries, `to` one more.
 void convolve(std::span<const double> from, double p, std::span<double> to) noexcept {
@@ -27,12 +38,6 @@ void convolve(std::span<const double> from, double p, std::span<double> to) noex
   to[0] = stay * from[0];
   for (std::size_t n = 1; n < size; ++n) to[n] = stay * from[n] + p * from[n - 1];
   to[size] = p * from[size - 1];
-}
-
-double dot(std::span<const double> a, std::span<const double> b) noexcept {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
 }
 
 /// values[j] = E[reward(1 + number of others on the route)] for every player j, where player i is
@@ -61,35 +66,40 @@ void expected_rewards(std::span<const double> chances,
 
 CongestionGame::CongestionGame(Frame frame, CongestionOptions options)
     : frame_(std::move(frame)), options_(std::move(options)), width_(frame_.next_states()) {
-  if (options_.base.empty()) options_.base.assign(frame_.num_cells() * num_routes(), 0.0);
-  std::size_t transitions = 0;
-  std::size_t routes = 0;
-  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
-    transition_begin_.push_back(transitions);
-    transitions += num_routes() * width_[cell];
-    route_begin_.push_back(routes);
-    routes += frame_.begins_of_cell(cell).back();
-  }
-  const auto want = [](const char* what, std::size_t have, std::size_t wanted) {
-    if (have != wanted) {
-      throw Error(ErrorKind::input, what, fmt::format("has {} numbers, want {}", have, wanted));
-    }
-  };
-  want("rewards", options_.rewards.size(),
-       frame_.num_cells() * num_routes() * frame_.num_players());
-  want("base", options_.base.size(), frame_.num_cells() * num_routes());
-  want("transitions", options_.transitions.size(), transitions);
-  if (!options_.routes.empty()) want("routes", options_.routes.size(), routes);
-  check();
-}
-
-void CongestionGame::check() const {
-  const auto refuse = [](std::string place, std::string problem) {
-    throw Error(ErrorKind::input, std::move(place), std::move(problem));
-  };
   if (num_routes() < 1 || num_routes() > kMaxRoutes) {
     refuse("routes", fmt::format("there are {}, want 1 to {}", num_routes(), kMaxRoutes));
   }
+  TableCursor rewards("rewards", options_.rewards.size());
+  rewards.take({frame_.num_cells(), num_routes(), frame_.num_players()});
+  rewards.finish();
+  if (options_.base.empty()) options_.base.assign(frame_.num_cells() * num_routes(), 0.0);
+  TableCursor base("base", options_.base.size());
+  base.take({frame_.num_cells(), num_routes()});
+  base.finish();
+  if (options_.routes.empty()) fill_in_routes();
+  TableCursor transitions("transitions", options_.transitions.size());
+  TableCursor routes("routes", options_.routes.size());
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    transition_begin_.push_back(transitions.take({num_routes(), width_[cell]}));
+    route_begin_.push_back(routes.take({frame_.begins_of_cell(cell).back()}));
+  }
+  transitions.finish();
+  routes.finish();
+  check();
+}
+
+void CongestionGame::fill_in_routes() {
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
+    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+      for (std::uint32_t a = begins[i]; a < begins[i + 1]; ++a) {
+        options_.routes.push_back(a - begins[i]);
+      }
+    }
+  }
+}
+
+void CongestionGame::check() const {
   if (frame_.zero_sum()) refuse("rewards", "a congestion game is not zero-sum");
   for (const Player player : all<Player>(frame_.num_players())) {
     if (frame_.range(player) != frame_.range(Player(0)))
@@ -98,25 +108,26 @@ void CongestionGame::check() const {
   const RewardRange& range = frame_.range(Player(0));
   for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
     for (std::size_t route = 0; route < num_routes(); ++route) {
-      const std::string place = fmt::format("[cell {}, route {}]", cell + 1, route + 1);
+      const auto place = [&](const char* what) {
+        return fmt::format("{}[cell {}, route {}]", what, cell + 1, route + 1);
+      };
       for (const double r : rewards_of(cell, route)) {
         if (!(r >= range.low && r <= range.high)) {
-          refuse("rewards" + place,
-                 fmt::format("{} is outside [{}, {}]", r, range.low, range.high));
+          refuse(place("rewards"), fmt::format("{} is outside [{}, {}]", r, range.low, range.high));
         }
       }
-      if (!(base_of(cell, route) >= 0.0)) refuse("base" + place, "must not be negative");
-      if (width_[cell] > 0) check_distribution("transitions" + place, row_of(cell, route));
+      if (!(base_of(cell, route) >= 0.0)) refuse(place("base"), "must not be negative");
+      if (width_[cell] == 0) continue;
+      check_distribution([&] { return place("transitions"); }, row_of(cell, route));
     }
-    if (!(slope_of(cell) >= 0.0))
+    if (!(base_sum(cell) <= 1.0 + kRowTolerance)) {
       refuse(fmt::format("base[cell {}]", cell + 1), "sums to more than 1");
+    }
     // Every action means a route, and no two actions of a player the same one.
     const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
     for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
-      std::vector<std::size_t> taken;
-      for (std::size_t a = begins[i]; a < begins[i + 1]; ++a) {
-        taken.push_back(options_.routes.empty() ? a - begins[i] : route_of(cell, a));
-      }
+      const auto own = routes_of(cell).subspan(begins[i], begins[i + 1] - begins[i]);
+      std::vector<std::uint32_t> taken(own.begin(), own.end());
       std::sort(taken.begin(), taken.end());
       if (taken.back() >= num_routes() ||
           std::adjacent_find(taken.begin(), taken.end()) != taken.end()) {
@@ -141,14 +152,16 @@ double CongestionGame::base_of(std::size_t cell, std::size_t route) const noexce
   return options_.base[cell * num_routes() + route];
 }
 
-double CongestionGame::slope_of(std::size_t cell) const noexcept {
-  const double base =
-      fixed_sum(std::span(options_.base).subspan(cell * num_routes(), num_routes()));
-  return (1.0 - base) / static_cast<double>(frame_.num_players());
+double CongestionGame::base_sum(std::size_t cell) const noexcept {
+  return fixed_sum(std::span(options_.base).subspan(cell * num_routes(), num_routes()));
 }
 
-std::size_t CongestionGame::route_of(std::size_t cell, std::size_t row_position) const noexcept {
-  return options_.routes[route_begin_[cell] + row_position];
+double CongestionGame::slope_of(std::size_t cell) const noexcept {
+  return std::max(1.0 - base_sum(cell), 0.0) / static_cast<double>(frame_.num_players());
+}
+
+std::span<const std::uint32_t> CongestionGame::routes_of(std::size_t cell) const noexcept {
+  return std::span(options_.routes).subspan(route_begin_[cell], frame_.begins_of_cell(cell).back());
 }
 
 State CongestionGame::sample(Step h,
@@ -158,10 +171,8 @@ State CongestionGame::sample(Step h,
                              std::span<double> rewards) const noexcept {
   const std::size_t cell = frame_.cell(h, s);
   const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
-  const auto route = [&](std::size_t i) {
-    return options_.routes.empty() ? joint[i].index()
-                                   : route_of(cell, begins[i] + joint[i].index());
-  };
+  const std::span<const std::uint32_t> routes = routes_of(cell);
+  const auto route = [&](std::size_t i) { return routes[begins[i] + joint[i].index()]; };
   std::array<std::uint32_t, kMaxRoutes> counts;  // only the first num_routes() are used
   std::fill_n(counts.begin(), num_routes(), 0U);
   for (std::size_t i = 0; i < joint.size(); ++i) ++counts[route(i)];
@@ -172,36 +183,33 @@ State CongestionGame::sample(Step h,
   frame_.draw_rewards(nature, rewards);
   if (frame_.is_last(h)) return {};
 
-  // First the route whose law rules, then the state from it.
+  // Which route's law rules: one by its base, or else that of a player drawn uniformly. Together
+  // that is f_b(n_b).
   Draws draws = nature.transition();
   const double u = draws.uniform();
-  const double slope = slope_of(cell);
   std::size_t ruling = 0;
-  double total = base_of(cell, 0) + slope * counts[0];
-  while (u >= total && ruling + 1 < num_routes()) {
-    ++ruling;
-    total += base_of(cell, ruling) + slope * counts[ruling];
-  }
+  double total = base_of(cell, 0);
+  while (u >= total && ++ruling < num_routes()) total += base_of(cell, ruling);
+  if (ruling == num_routes()) ruling = route(draws.below(joint.size()));
   return State(vlearn::sample(row_of(cell, ruling), draws.uniform()));
 }
 
 void CongestionGame::fill_chances(std::size_t cell,
-                                  std::span<const std::uint32_t> begins,
                                   const Profile& profile,
                                   std::span<double> chances) const noexcept {
   const std::size_t m = frame_.num_players();
+  const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
+  const std::span<const std::uint32_t> routes = routes_of(cell);
   std::fill(chances.begin(), chances.end(), 0.0);
   for (std::size_t i = 0; i < m; ++i) {
     const std::span<const double> policy = profile[Player(i)];
     for (std::size_t a = 0; a < policy.size(); ++a) {
-      const std::size_t b = options_.routes.empty() ? a : route_of(cell, begins[i] + a);
-      chances[b * m + i] = policy[a];
+      chances[routes[begins[i] + a] * m + i] = policy[a];
     }
   }
 }
 
 void CongestionGame::add_transition(std::size_t cell,
-                                    std::span<const std::uint32_t> begins,
                                     std::span<const double> chances,
                                     Player player,
                                     std::span<const double> next,
@@ -218,9 +226,9 @@ void CongestionGame::add_transition(std::size_t cell,
     route_values[b] = dot(row_of(cell, b), next);
     others += (base_of(cell, b) + slope * mean) * route_values[b];
   }
+  const std::size_t first = frame_.begins_of_cell(cell)[player.index()];
   for (std::size_t a = 0; a < q.size(); ++a) {
-    const std::size_t b = options_.routes.empty() ? a : route_of(cell, begins[player.index()] + a);
-    q[a] += others + slope * route_values[b];
+    q[a] += others + slope * route_values[routes_of(cell)[first + a]];
   }
 }
 
@@ -233,15 +241,15 @@ void CongestionGame::backup(Step h,
                             Workspace& workspace) const {
   const std::size_t m = frame_.num_players();
   const std::size_t cell = frame_.cell(h, s);
-  const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
-  const std::size_t needed = num_routes() * (m + 1) + 2 * (m + 1);
-  workspace.values.resize(std::max(workspace.values.size(), needed));
-  const std::span<double> chances = std::span(workspace.values).first(num_routes() * m);
-  std::span<double> law(workspace.values.data() + num_routes() * (m + 1), m + 1);
-  std::span<double> longer(law.data() + m + 1, m + 1);
-  fill_chances(cell, begins, profile, chances);
+  std::span<double> memory = workspace.take(num_routes() * (m + 1) + 2 * (m + 1));
+  const std::span<double> chances = cut(memory, num_routes() * m);
+  const std::span<double> route_values = cut(memory, num_routes());
+  std::span<double> law = cut(memory, m + 1);
+  std::span<double> longer = cut(memory, m + 1);
+  fill_chances(cell, profile, chances);
+  const std::size_t first = frame_.begins_of_cell(cell)[player.index()];
   for (std::size_t a = 0; a < q.size(); ++a) {
-    const std::size_t b = options_.routes.empty() ? a : route_of(cell, begins[player.index()] + a);
+    const std::size_t b = routes_of(cell)[first + a];
     law[0] = 1.0;
     std::size_t counted = 0;
     for (std::size_t i = 0; i < m; ++i) {
@@ -252,9 +260,7 @@ void CongestionGame::backup(Step h,
     }
     q[a] = frame_.range(Player(0)).to_unit(dot(law.first(m), rewards_of(cell, b)));
   }
-  if (frame_.is_last(h)) return;
-  const std::span<double> route_values(workspace.values.data() + num_routes() * m, num_routes());
-  add_transition(cell, begins, chances, player, next, q, route_values);
+  if (!frame_.is_last(h)) add_transition(cell, chances, player, next, q, route_values);
 }
 
 void CongestionGame::backup_all(Step h,
@@ -265,34 +271,26 @@ void CongestionGame::backup_all(Step h,
                                 Workspace& workspace) const {
   const std::size_t m = frame_.num_players();
   const std::size_t cell = frame_.cell(h, s);
-  const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
-  workspace.values.resize(std::max(workspace.values.size(), num_routes() * (2 * m + 1) + m));
-  workspace.more_values.resize(std::max(workspace.more_values.size(), m * (m + 1) / 2));
-  double* memory = workspace.values.data();
-  const auto take = [&](std::size_t size) {
-    return std::span(std::exchange(memory, memory + size), size);
-  };
-  const std::span<double> chances = take(num_routes() * m);
-  const std::span<double> values = take(num_routes() * m);  // [route][player]
-  const std::span<double> route_values = take(num_routes());
-  const std::span<double> given = take(m);
+  std::span<double> memory = workspace.take(num_routes() * (2 * m + 1) + m + m * (m + 1) / 2);
+  const std::span<double> chances = cut(memory, num_routes() * m);
+  const std::span<double> values = cut(memory, num_routes() * m);  // [route][player]
+  const std::span<double> route_values = cut(memory, num_routes());
+  const std::span<double> given = cut(memory, m);
+  const std::span<double> laws = memory;
 
-  fill_chances(cell, begins, profile, chances);
+  fill_chances(cell, profile, chances);
   for (std::size_t b = 0; b < num_routes(); ++b) {
-    expected_rewards(chances.subspan(b * m, m), rewards_of(cell, b), workspace.more_values, given,
+    expected_rewards(chances.subspan(b * m, m), rewards_of(cell, b), laws, given,
                      values.subspan(b * m, m));
   }
   const RewardRange& range = frame_.range(Player(0));
   for (const Player player : all<Player>(m)) {
     const std::span<double> own = q[player];
+    const std::size_t first = frame_.begins_of_cell(cell)[player.index()];
     for (std::size_t a = 0; a < own.size(); ++a) {
-      const std::size_t b =
-          options_.routes.empty() ? a : route_of(cell, begins[player.index()] + a);
-      own[a] = range.to_unit(values[b * m + player.index()]);
+      own[a] = range.to_unit(values[routes_of(cell)[first + a] * m + player.index()]);
     }
-    if (!frame_.is_last(h)) {
-      add_transition(cell, begins, chances, player, next[player], own, route_values);
-    }
+    if (!frame_.is_last(h)) add_transition(cell, chances, player, next[player], own, route_values);
   }
 }
 
@@ -311,9 +309,9 @@ double CongestionGame::backup_error(double largest_next) const noexcept {
 
 void CongestionGame::add_law_to(Sha256& hash) const {
   LawHash law(hash);
-  law.add("congestion").add(num_routes());
+  law.add_text("congestion").add(num_routes());
   law.add(std::span<const double>(options_.rewards)).add(std::span<const double>(options_.base));
-  law.add(std::span<const double>(options_.transitions)).add(options_.routes.size());
+  law.add(std::span<const double>(options_.transitions));
   for (const std::uint32_t route : options_.routes) law.add(route);
 }
 

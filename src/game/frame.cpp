@@ -21,26 +21,30 @@ namespace {
   throw Error(ErrorKind::input, std::move(place), std::move(problem), std::move(fix));
 }
 
-constexpr std::uint64_t kMaxCells = std::uint64_t{1} << 40U;
+constexpr std::uint64_t kMaxCells = std::uint64_t{1} << 32U;
 
 }  // namespace
 
 Frame::Frame(FrameOptions options) : options_(std::move(options)) {
-  if (options_.initial.empty() && !options_.num_states.empty()) {
-    options_.initial.assign(options_.num_states.front(), 0.0);
-    if (!options_.initial.empty()) options_.initial.front() = 1.0;
+  check_sizes();
+  for (const Step h : all<Step>(num_layers())) {
+    first_cell_.push_back(num_cells_);
+    num_cells_ += num_states(h);
   }
-  check();
-  std::size_t cells = 0;
-  for (const Step h : all<Step>(stationary() ? 1 : horizon())) {
-    first_cell_.push_back(cells);
-    cells += num_states(h);
-  }
-  layout_of_cell_.resize(cells);
   make_layouts();
+  if (options_.initial.empty()) {
+    options_.initial.assign(num_states(Step(0)), 0.0);
+    options_.initial.front() = 1.0;
+  }
+  check_start_and_rewards();
+  if (options_.ends_early) {
+    for (RewardRange& range : options_.ranges) {
+      range = {std::min(range.low, 0.0), std::max(range.high, 0.0)};
+    }
+  }
 }
 
-void Frame::check() const {
+void Frame::check_sizes() const {
   const FrameOptions& o = options_;
   if (o.num_players < 1 || o.num_players >= kMaxPlayers) {
     refuse("players", fmt::format("there are {}", o.num_players), "want 1 to 16777215");
@@ -52,21 +56,26 @@ void Frame::check() const {
     refuse("states", "there must be one number, or in a step-dependent game one for each step");
   }
   std::uint64_t cells = 0;
-  for (const Step h : all<Step>(o.stationary ? 1 : o.horizon)) {
+  for (const Step h : all<Step>(num_layers())) {
     if (num_states(h) < 1) refuse("states", fmt::format("step {} has none", h.number()));
     cells += num_states(h);
+    if (cells > kMaxCells) refuse("states", "there are more than 2^32 (step, state) pairs");
   }
-  if (cells > kMaxCells) refuse("states", "there are more than 2^40 (step, state) pairs");
-  if (o.num_actions.size() != o.num_players && o.num_actions.size() / o.num_players != cells) {
+  if (o.num_actions.size() != o.num_players &&
+      checked_multiply(cells, o.num_players) != o.num_actions.size()) {
     refuse("actions", "there must be one number per player, or one per player and cell");
   }
   if (std::find(o.num_actions.begin(), o.num_actions.end(), 0U) != o.num_actions.end()) {
     refuse("actions", "a player without any action cannot move", "give it one");
   }
+}
+
+void Frame::check_start_and_rewards() const {
+  const FrameOptions& o = options_;
   if (o.initial.size() != num_states(Step(0))) {
     refuse("initial", "must have one probability per state of the first step");
   }
-  check_distribution("initial", o.initial);
+  check_distribution([] { return "initial"; }, o.initial);
   if (o.ranges.size() != 1 && o.ranges.size() != o.num_players) {
     refuse("rewards", "there must be one range, or one per player");
   }
@@ -76,28 +85,41 @@ void Frame::check() const {
       refuse("rewards", fmt::format("the range [{}, {}] is not one", range.low, range.high));
     }
   }
-  if (o.zero_sum && o.num_players != 2) {
+  if (!o.zero_sum) return;
+  if (o.num_players != 2) {
     refuse("rewards", fmt::format("zero-sum wants 2 players, there are {}", o.num_players));
+  }
+  const RewardRange& first = range(Player(0));
+  const RewardRange& second = range(Player(1));
+  const double width = first.high - first.low;
+  const double tolerance = 1e-12 * (width + std::abs(first.low) + std::abs(second.low));
+  if (std::abs(second.high - second.low - width) > tolerance) {
+    refuse("rewards", "a zero-sum game wants ranges of one width");
+  }
+  // An early end pays 0 to both, so the sum must be 0 everywhere.
+  if (o.ends_early && std::abs(second.low + first.high) > tolerance) {
+    refuse("rewards", "a zero-sum game that ends early wants the ranges [x, y] and [-y, -x]");
   }
 }
 
 void Frame::make_layouts() {
   const std::size_t width = num_players();
-  const bool constant = options_.num_actions.size() == width;
+  const std::size_t rows = options_.num_actions.size() / width;  // 1, or one per cell
   std::map<std::vector<std::uint32_t>, std::uint32_t> known;
-  for (std::size_t cell = 0; cell < num_cells(); ++cell) {
-    if (constant && cell > 0) break;  // all others have layout 0 too
+  for (std::size_t row = 0; row < rows; ++row) {
     std::vector<std::uint32_t> begins = {0};
     for (std::size_t player = 0; player < width; ++player) {
-      const std::uint32_t count = options_.num_actions[(constant ? 0 : cell * width) + player];
-      const std::optional<std::uint64_t> end = checked_add(begins.back(), count);
-      if (*end > UINT32_MAX) refuse("actions", "all players together have more than 2^32");
-      begins.push_back(static_cast<std::uint32_t>(*end));
+      const std::uint64_t end =
+          std::uint64_t{begins.back()} + options_.num_actions[row * width + player];
+      if (end > UINT32_MAX) refuse("actions", "all players together have more than 2^32");
+      begins.push_back(static_cast<std::uint32_t>(end));
     }
     const auto [place, fresh] = known.try_emplace(begins, static_cast<std::uint32_t>(known.size()));
     if (fresh) layouts_.insert(layouts_.end(), begins.begin(), begins.end());
-    layout_of_cell_[cell] = place->second;
+    if (rows > 1) layout_of_cell_.push_back(place->second);
   }
+  if (known.size() == 1) layout_of_cell_ = {};
+  options_.num_actions = {};  // the layouts have it now
 }
 
 std::size_t Frame::max_states() const noexcept {
@@ -107,7 +129,7 @@ std::size_t Frame::max_states() const noexcept {
 std::vector<std::uint32_t> Frame::next_states() const {
   std::vector<std::uint32_t> next;
   next.reserve(num_cells());
-  for (const Step h : all<Step>(stationary() ? 1 : horizon())) {
+  for (const Step h : all<Step>(num_layers())) {
     std::size_t count = 0;
     if (stationary()) {
       count = num_states(h);
@@ -159,8 +181,8 @@ void Frame::draw_rewards(const Nature& nature, std::span<double> rewards) const 
 
 void Frame::add_to(Sha256& hash) const {
   LawHash law(hash);
-  law.add("vlearn.law/1").add(num_players()).add(horizon()).add(stationary());
-  for (const Step h : all<Step>(stationary() ? 1 : horizon())) law.add(num_states(h));
+  law.add_text("vlearn.law/1").add(num_players()).add(horizon()).add(stationary());
+  for (const Step h : all<Step>(num_layers())) law.add(num_states(h));
   for (std::size_t cell = 0; cell < num_cells(); ++cell) {
     for (const std::uint32_t begin : begins_of_cell(cell)) law.add(begin);
   }

@@ -25,27 +25,18 @@ Cell moved(Cell from, std::size_t move) {
   return {from.row + kMoves.at(move).row, from.column + kMoves.at(move).column};
 }
 
-/// Collects the rows of a sparse stationary game, in the order of their joint actions.
-struct SparseTables {
-  std::vector<double> rewards;  // of the first player: these games are zero-sum
-  std::vector<std::uint64_t> begins = {0};
-  std::vector<std::uint32_t> successors;
-  std::vector<double> probabilities;
+/// Collects the rows of a zero-sum game, in the order of their joint actions.
+struct Collector {
+  std::vector<double> rewards;  // of the first player
+  SparseRows::Tables rows;
 
   void add(double reward, const std::map<std::uint32_t, double>& row) {
     rewards.push_back(reward);
     for (const auto& [state, probability] : row) {
-      successors.push_back(state);
-      probabilities.push_back(probability);
+      rows.successors.push_back(state);
+      rows.probabilities.push_back(probability);
     }
-    begins.push_back(successors.size());
-  }
-
-  SparseGame finish(const Frame& frame) && {
-    const JointIndex joints(frame);
-    SparseRows rows(frame, joints, std::move(begins), std::move(successors),
-                    std::move(probabilities));
-    return {frame, std::move(rewards), std::move(rows)};
+    rows.begins.push_back(rows.successors.size());
   }
 };
 
@@ -99,8 +90,8 @@ bool play(Pitch& pitch, std::size_t player, std::size_t move) {
 }
 
 /// Both moves in both orders, each with probability 1/2. A goal starts anew, either one with the
-/// ball.
-void add_soccer_row(std::uint32_t state, std::array<std::size_t, 2> moves, SparseTables& tables) {
+/// ball. A reward depends on state and moves alone, so a goal pays its probability.
+void add_soccer_row(std::uint32_t state, std::array<std::size_t, 2> moves, Collector& tables) {
   double reward = 0.0;
   std::map<std::uint32_t, double> row;
   for (const std::size_t first : {0U, 1U}) {
@@ -148,7 +139,7 @@ AnyGame make_soccer(Parameters& parameters) {
                      .initial = initial,
                      .ranges = {{-1.0, 1.0}},
                      .zero_sum = true});
-  SparseTables tables;
+  Collector tables;
   for (std::uint32_t state = 0; state < states; ++state) {
     for (std::size_t first = 0; first < kMoves.size(); ++first) {
       for (std::size_t second = 0; second < kMoves.size(); ++second) {
@@ -156,14 +147,15 @@ AnyGame make_soccer(Parameters& parameters) {
       }
     }
   }
-  return std::move(tables).finish(frame);
+  return SparseGame(frame, std::move(tables.rewards), std::move(tables.rows));
 }
 
 // On a square board the first player chases the second; both move at once, to a neighbouring square
 // or not at all, and the second slips one time in five. Caught (the same square, or places swapped)
-// ends the game: the chaser gets 1. Only moves that stay on the board are legal.
+// ends the game: the chaser gets 1. A reward depends on state and moves alone, so what is paid is
+// the probability of being caught. Only moves that stay on the board are legal.
 AnyGame make_pursuit(Parameters& parameters) {
-  const auto size = static_cast<int>(parameters.integer("size", 4, 2, 30));
+  const auto size = static_cast<int>(parameters.integer("size", 4, 2, 12));
   const std::uint64_t horizon = parameters.integer("horizon", 10, 1, 10'000);
   parameters.finish();
   const int places = size * size;
@@ -179,10 +171,11 @@ AnyGame make_pursuit(Parameters& parameters) {
                        .stationary = true,
                        .num_states = {caught + 1},
                        .ranges = {{0.0, 1.0}, {-1.0, 0.0}},
+                       .ends_early = true,
                        .zero_sum = true};
   options.initial.assign(caught + 1, 0.0);
   options.initial[number({0, 0}, {size - 1, size - 1})] = 1.0;
-  SparseTables tables;
+  Collector tables;
   for (int pair = 0; pair < places * places; ++pair) {
     const Cell chaser = cell_of(pair / places);
     const Cell other = cell_of(pair % places);
@@ -209,7 +202,7 @@ AnyGame make_pursuit(Parameters& parameters) {
   }
   options.num_actions.insert(options.num_actions.end(), {1U, 1U});
   tables.add(0.0, {{caught, 1.0}});
-  return std::move(tables).finish(Frame(std::move(options)));
+  return SparseGame(Frame(std::move(options)), std::move(tables.rewards), std::move(tables.rows));
 }
 
 }  // namespace vlearn

@@ -6,21 +6,38 @@
 
 #include <cmath>
 
-#include "vlearn/core/error.h"
+#include "vlearn/core/checked.h"
 #include "vlearn/core/simplex.h"
 
 namespace vlearn {
 
-void check_distribution(const std::string& place, std::span<const double> probabilities) {
+std::optional<std::string> flaw_of(std::span<const double> probabilities) {
   for (std::size_t i = 0; i < probabilities.size(); ++i) {
     if (!std::isfinite(probabilities[i]) || probabilities[i] < 0.0) {
-      throw Error(ErrorKind::input, place, fmt::format("entry {} is {}", i + 1, probabilities[i]),
-                  "a probability lies in [0, 1]");
+      return fmt::format("entry {} is {}; a probability lies in [0, 1]", i + 1, probabilities[i]);
     }
   }
   const double sum = fixed_sum(probabilities);
-  if (!(std::abs(sum - 1.0) <= kRowTolerance)) {
-    throw Error(ErrorKind::input, place, fmt::format("sums to {:.15g}", sum), "want 1");
+  if (std::abs(sum - 1.0) <= kRowTolerance) return std::nullopt;
+  return fmt::format("sums to {:.15g}, want 1", sum);
+}
+
+std::size_t TableCursor::take(std::initializer_list<std::uint64_t> sizes) {
+  const std::optional<std::uint64_t> count =
+      checked_product(std::span(sizes.begin(), sizes.size()));
+  const std::optional<std::uint64_t> end = count ? checked_add(taken_, *count) : std::nullopt;
+  if (!end || *end > size_) {
+    throw Error(ErrorKind::input, what_,
+                fmt::format("has {} numbers, too few for its players, states and actions", size_));
+  }
+  const std::uint64_t begin = taken_;
+  taken_ = *end;
+  return begin;
+}
+
+void TableCursor::finish() const {
+  if (taken_ != size_) {
+    throw Error(ErrorKind::input, what_, fmt::format("has {} numbers, want {}", size_, taken_));
   }
 }
 

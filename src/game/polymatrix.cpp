@@ -17,66 +17,88 @@ namespace vlearn {
 PolymatrixGame::PolymatrixGame(Frame frame, PolymatrixOptions options)
     : frame_(std::move(frame)), options_(std::move(options)), width_(frame_.next_states()) {
   const std::size_t m = frame_.num_players();
+  TableCursor rewards("rewards", options_.rewards.size());
+  TableCursor transitions("transitions", options_.transitions.size());
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    const std::uint64_t actions = frame_.begins_of_cell(cell).back();
+    reward_begin_.push_back(rewards.take({actions, actions}));
+    transition_begin_.push_back(transitions.take({actions, width_[cell]}));
+  }
+  rewards.finish();
+  transitions.finish();
   if (options_.weights.empty()) {
     options_.weights.assign(frame_.num_cells() * m, 1.0 / static_cast<double>(m));
   }
-  std::size_t rewards = 0;
-  std::size_t transitions = 0;
-  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
-    const std::size_t actions = frame_.begins_of_cell(cell).back();
-    reward_begin_.push_back(rewards);
-    transition_begin_.push_back(transitions);
-    rewards += actions * actions;
-    transitions += actions * width_[cell];
+  TableCursor weights("weights", options_.weights.size());
+  weights.take({frame_.num_cells(), m});
+  weights.finish();
+  if (frame_.zero_sum()) {
+    throw Error(ErrorKind::input, "rewards", "the zero-sum form is not kept for polymatrix games");
   }
-  const auto want = [](const char* what, std::size_t have, std::size_t wanted) {
-    if (have != wanted) {
-      throw Error(ErrorKind::input, what, fmt::format("has {} numbers, want {}", have, wanted));
-    }
-  };
-  want("rewards", options_.rewards.size(), rewards);
-  want("weights", options_.weights.size(), frame_.num_cells() * m);
-  want("transitions", options_.transitions.size(), transitions);
-  check();
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) check(cell);
 }
 
-void PolymatrixGame::check() const {
-  const auto refuse = [](std::string place, std::string problem) {
-    throw Error(ErrorKind::input, std::move(place), std::move(problem));
-  };
-  if (frame_.zero_sum()) refuse("rewards", "the zero-sum form is not kept for polymatrix games");
+void PolymatrixGame::check(std::size_t cell) {
   const std::size_t m = frame_.num_players();
-  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
-    const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
-    check_distribution(fmt::format("weights[cell {}]", cell + 1),
-                       std::span(options_.weights).subspan(cell * m, m));
-    for (std::size_t i = 0; i < m; ++i) {
-      const RewardRange& range = frame_.range(Player(i));
-      for (std::size_t position = begins[i]; position < begins[i + 1]; ++position) {
-        const std::string place = fmt::format("[cell {}, player {}, action {}]", cell + 1, i + 1,
-                                              position - begins[i] + 1);
-        if (width_[cell] > 0) check_distribution("transitions" + place, next_row(cell, position));
-        // The others choose independently, so the extremes of the sum are sums of extremes.
-        const std::span<const double> row = pay_row(cell, position);
-        double low = 0.0;
-        double high = 0.0;
-        for (std::size_t j = 0; j < m; ++j) {
-          const auto pays = row.subspan(begins[j], begins[j + 1] - begins[j]);
-          if (!std::all_of(pays.begin(), pays.end(), [](double r) { return std::isfinite(r); })) {
-            refuse("rewards" + place, fmt::format("towards player {} is not finite", j + 1));
-          }
-          const auto [least, most] = std::minmax_element(pays.begin(), pays.end());
-          low += i == j ? row[position] : *least;
-          high += i == j ? row[position] : *most;
-        }
-        const double slack = 1e-12 * (range.high - range.low);
-        if (!(low >= range.low - slack && high <= range.high + slack)) {
-          refuse("rewards" + place, fmt::format("can be {} to {}, outside [{}, {}]", low, high,
-                                                range.low, range.high));
-        }
+  const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
+  check_distribution([&] { return fmt::format("weights[cell {}]", cell + 1); },
+                     std::span(options_.weights).subspan(cell * m, m));
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t position = begins[i]; position < begins[i + 1]; ++position) {
+      const auto place = [&](const char* what) {
+        return fmt::format("{}[cell {}, player {}, action {}]", what, cell + 1, i + 1,
+                           position - begins[i] + 1);
+      };
+      if (width_[cell] > 0) {
+        check_distribution([&] { return place("transitions"); }, next_row(cell, position));
       }
+      check_rewards(cell, Player(i), position, [&] { return place("rewards"); });
     }
   }
+}
+
+void PolymatrixGame::check_rewards(std::size_t cell,
+                                   Player player,
+                                   std::size_t position,
+                                   const std::function<std::string()>& place) {
+  const auto refuse = [&](std::string problem) {
+    throw Error(ErrorKind::input, place(), std::move(problem));
+  };
+  const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
+  const std::span<const double> row = pay_row(cell, position);
+  // The others choose independently, so the extremes of the sum are sums of extremes.
+  double low = 0.0;
+  double high = 0.0;
+  double size = 0.0;  // the largest sum of absolute values
+  for (std::size_t j = 0; j + 1 < begins.size(); ++j) {
+    const auto pays = row.subspan(begins[j], begins[j + 1] - begins[j]);
+    const auto [least, most] = std::minmax_element(pays.begin(), pays.end());
+    if (!std::all_of(pays.begin(), pays.end(), [](double r) { return std::isfinite(r); })) {
+      refuse(fmt::format("towards player {} is not finite", j + 1));
+    }
+    if (j == player.index()) {
+      const double own = row[position];
+      if (std::count(pays.begin(), pays.end(), 0.0) + (own != 0.0 ? 1 : 0) <
+          static_cast<std::ptrdiff_t>(pays.size())) {
+        refuse("pays for another own action");
+      }
+      low += own;
+      high += own;
+      size += std::abs(own);
+    } else {
+      low += *least;
+      high += *most;
+      size += std::max(std::abs(*least), std::abs(*most));
+    }
+  }
+  const RewardRange& range = frame_.range(player);
+  const double width = range.high - range.low;
+  const double rounding = static_cast<double>(begins.size() + 2) * 0x1p-53 * size;
+  if (!(low >= range.low - rounding && high <= range.high + rounding)) {
+    refuse(fmt::format("can be {} to {}, outside [{}, {}]", low, high, range.low, range.high));
+  }
+  size += std::max(std::abs(range.low), std::abs(range.high));
+  largest_ = std::max(largest_, size / width);
 }
 
 std::span<const double> PolymatrixGame::pay_row(std::size_t cell, std::size_t position) const {
@@ -133,12 +155,7 @@ void PolymatrixGame::backup(Step h,
     q[a] = frame_.range(player).to_unit(sum);
   }
   if (frame_.is_last(h)) return;
-  const auto expect = [&](std::size_t position) {
-    const std::span<const double> row = next_row(cell, position);
-    double sum = 0.0;
-    for (std::size_t state = 0; state < row.size(); ++state) sum += row[state] * next[state];
-    return sum;
-  };
+  const auto expect = [&](std::size_t position) { return dot(next_row(cell, position), next); };
   double others = 0.0;
   for (std::size_t j = 0; j < frame_.num_players(); ++j) {
     if (j == own) continue;
@@ -158,43 +175,22 @@ void PolymatrixGame::backup_all(Step h,
                                 const NextValues& next,
                                 const ActionValues& q,
                                 Workspace& workspace) const {
-  const bool last = frame_.is_last(h);
-  for (const Player player : all<Player>(frame_.num_players())) {
-    const std::span<const double> own = last ? std::span<const double>() : next[player];
-    backup(h, s, profile, player, own, q[player], workspace);
-  }
+  backup_each(*this, h, s, profile, next, q, workspace);
 }
 
 double PolymatrixGame::backup_error(double largest_next) const noexcept {
   // A sum over all actions of the others, each with a product; the terms may cancel, so the error
-  // is relative to the largest sum of absolute values, not to the range.
+  // is relative to the largest sum of absolute values, not to the range. sample() also cuts what
+  // rounding may put outside [0, 1].
   const auto actions = static_cast<double>(frame_.max_profile_size());
   const auto m = static_cast<double>(frame_.num_players());
-  double largest = 1.0;
-  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
-    const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
-    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
-      const RewardRange& range = frame_.range(Player(i));
-      for (std::size_t position = begins[i]; position < begins[i + 1]; ++position) {
-        const std::span<const double> row = pay_row(cell, position);
-        double sum = std::max(std::abs(range.low), std::abs(range.high));
-        for (std::size_t j = 0; j + 1 < begins.size(); ++j) {
-          double most = 0.0;
-          for (std::size_t b = begins[j]; b < begins[j + 1]; ++b)
-            most = std::max(most, std::abs(row[b]));
-          sum += most;
-        }
-        largest = std::max(largest, sum / (range.high - range.low));
-      }
-    }
-  }
   const double rows = static_cast<double>(frame_.max_states()) + actions + m + 6.0;
-  return 2.0 * 0x1p-53 * ((actions + m + 5.0) * largest + rows * largest_next);
+  return 2.0 * 0x1p-53 * ((actions + 2.0 * m + 8.0) * largest_ + rows * largest_next);
 }
 
 void PolymatrixGame::add_law_to(Sha256& hash) const {
   LawHash law(hash);
-  law.add("polymatrix").add(std::span<const double>(options_.rewards));
+  law.add_text("polymatrix").add(std::span<const double>(options_.rewards));
   law.add(std::span<const double>(options_.weights));
   law.add(std::span<const double>(options_.transitions));
 }

@@ -85,59 +85,41 @@ std::size_t joint_offset(std::span<const std::uint32_t> begins,
   return offset;
 }
 
-DenseRows::DenseRows(const Frame& frame,
-                     const JointIndex& joints,
-                     std::vector<double> probabilities)
+DenseRows::DenseRows(const Frame& frame, const JointIndex& joints, Tables probabilities)
     : width_(frame.next_states()), probabilities_(std::move(probabilities)) {
-  std::size_t size = 0;
+  TableCursor cursor("transition", probabilities_.size());
   for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
-    begin_.push_back(size);
-    const auto cell_size = checked_multiply(joints.count(cell), width_[cell]);
-    const auto end = cell_size ? checked_add(size, *cell_size) : std::nullopt;
-    if (!end || *end > probabilities_.size()) {
-      throw Error(ErrorKind::input, "transition", "has too few numbers for its states and actions");
+    begin_.push_back(cursor.take({joints.count(cell), width_[cell]}));
+    if (width_[cell] == 0) continue;
+    for (std::size_t joint = 0; joint < joints.count(cell); ++joint) {
+      check_distribution([&] { return "transition" + place_of(frame, cell, joint); },
+                         row(cell, joint));
     }
-    size = *end;
   }
-  if (size != probabilities_.size()) {
-    throw Error(ErrorKind::input, "transition",
-                fmt::format("has {} numbers, want {}", probabilities_.size(), size));
-  }
+  cursor.finish();
   longest_ = *std::max_element(width_.begin(), width_.end());
-  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
-    for (std::size_t joint = 0; width_[cell] > 0 && joint < joints.count(cell); ++joint) {
-      check_distribution("transition" + place_of(frame, cell, joint), row(cell, joint));
-    }
-  }
 }
 
 double DenseRows::expect(std::size_t cell,
                          std::size_t joint,
                          std::span<const double> values) const noexcept {
-  const std::span<const double> row = this->row(cell, joint);
-  double sum = 0.0;
-  for (std::size_t s = 0; s < row.size(); ++s) sum += row[s] * values[s];
-  return sum;
+  return dot(row(cell, joint), values);
 }
 
 State DenseRows::draw(std::size_t cell, std::size_t joint, double u) const noexcept {
   return State(vlearn::sample(row(cell, joint), u));
 }
 
-SparseRows::SparseRows(const Frame& frame,
-                       const JointIndex& joints,
-                       std::vector<std::uint64_t> begins,
-                       std::vector<std::uint32_t> successors,
-                       std::vector<double> probabilities)
-    : begins_(std::move(begins)),
-      successors_(std::move(successors)),
-      probabilities_(std::move(probabilities)) {
+SparseRows::SparseRows(const Frame& frame, const JointIndex& joints, Tables tables)
+    : tables_(std::move(tables)) {
+  const std::vector<std::uint64_t>& begins = tables_.begins;
   const auto refuse = [](std::string place, std::string problem) {
     throw Error(ErrorKind::input, std::move(place), std::move(problem));
   };
-  if (begins_.size() != joints.size() + 1 || begins_.front() != 0 ||
-      begins_.back() != successors_.size() || successors_.size() != probabilities_.size() ||
-      !std::is_sorted(begins_.begin(), begins_.end())) {
+  if (begins.size() != joints.size() + 1 || begins.front() != 0 ||
+      begins.back() != tables_.successors.size() ||
+      tables_.successors.size() != tables_.probabilities.size() ||
+      !std::is_sorted(begins.begin(), begins.end())) {
     refuse("transition", "its rows do not fit its lists of successors and probabilities");
   }
   const std::vector<std::uint32_t> width = frame.next_states();
@@ -145,19 +127,18 @@ SparseRows::SparseRows(const Frame& frame,
     first_row_.push_back(joints.first(cell));
     for (std::size_t joint = 0; joint < joints.count(cell); ++joint) {
       const std::size_t row = joints.first(cell) + joint;
-      const std::size_t size = begins_[row + 1] - begins_[row];
-      const std::span row_states = std::span(successors_).subspan(begins_[row], size);
+      const std::size_t size = begins[row + 1] - begins[row];
+      const std::span states = std::span(tables_.successors).subspan(begins[row], size);
+      const auto place = [&] { return "transition" + place_of(frame, cell, joint); };
       for (std::size_t i = 0; i < size; ++i) {
-        if (row_states[i] >= width[cell] || (i > 0 && row_states[i] <= row_states[i - 1])) {
-          refuse("transition" + place_of(frame, cell, joint),
-                 fmt::format("its successors must be states from 1 to {} in rising order",
-                             width[cell]));
+        if (states[i] >= width[cell] || (i > 0 && states[i] <= states[i - 1])) {
+          refuse(place(), fmt::format("its successors must be states from 1 to {} in rising order",
+                                      width[cell]));
         }
       }
       longest_ = std::max(longest_, size);
       if (width[cell] == 0) continue;
-      check_distribution("transition" + place_of(frame, cell, joint),
-                         std::span(probabilities_).subspan(begins_[row], size));
+      check_distribution(place, std::span(tables_.probabilities).subspan(begins[row], size));
     }
   }
 }
@@ -167,31 +148,32 @@ double SparseRows::expect(std::size_t cell,
                           std::span<const double> values) const noexcept {
   const std::size_t row = first_row_[cell] + joint;
   double sum = 0.0;
-  for (std::size_t i = begins_[row]; i < begins_[row + 1]; ++i) {
-    sum += probabilities_[i] * values[successors_[i]];
+  for (std::size_t i = tables_.begins[row]; i < tables_.begins[row + 1]; ++i) {
+    sum += tables_.probabilities[i] * values[tables_.successors[i]];
   }
   return sum;
 }
 
 State SparseRows::draw(std::size_t cell, std::size_t joint, double u) const noexcept {
   const std::size_t row = first_row_[cell] + joint;
-  const std::size_t size = begins_[row + 1] - begins_[row];
-  const std::size_t i = vlearn::sample(std::span(probabilities_).subspan(begins_[row], size), u);
-  return State(successors_[begins_[row] + i]);
+  const std::size_t begin = tables_.begins[row];
+  const std::span<const double> probabilities =
+      std::span(tables_.probabilities).subspan(begin, tables_.begins[row + 1] - begin);
+  return State(tables_.successors[begin + vlearn::sample(probabilities, u)]);
 }
 
 template <class Rows>
-TabularGame<Rows>::TabularGame(Frame frame, std::vector<double> rewards, Rows rows)
+TabularGame<Rows>::TabularGame(Frame frame,
+                               std::vector<double> rewards,
+                               typename Rows::Tables tables)
     : frame_(std::move(frame)),
       joints_(frame_),
       rewards_(std::move(rewards)),
-      rows_(std::move(rows)) {
+      rows_(frame_, joints_, std::move(tables)) {
   const std::size_t players = frame_.zero_sum() ? 1 : frame_.num_players();
-  if (checked_multiply(joints_.size(), players) != rewards_.size()) {
-    throw Error(ErrorKind::input, "reward",
-                fmt::format("has {} numbers, want {} players times {} joint actions",
-                            rewards_.size(), players, joints_.size()));
-  }
+  TableCursor cursor("reward", rewards_.size());
+  cursor.take({joints_.size(), players});
+  cursor.finish();
   for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
     for (const Player player : all<Player>(players)) {
       const RewardRange& range = frame_.range(player);
@@ -248,8 +230,7 @@ void TabularGame<Rows>::backup(Step h,
                                std::span<double> q,
                                Workspace& workspace) const {
   const std::size_t cell = frame_.cell(h, s);
-  workspace.values.resize(std::max(workspace.values.size(), joints_.count(cell)));
-  const std::span<double> values = std::span(workspace.values).first(joints_.count(cell));
+  const std::span<double> values = workspace.take(joints_.count(cell));
   const bool last = frame_.is_last(h);
   for (std::size_t joint = 0; joint < values.size(); ++joint) {
     values[joint] = reward(player, cell, joint);
@@ -265,11 +246,7 @@ void TabularGame<Rows>::backup_all(Step h,
                                    const NextValues& next,
                                    const ActionValues& q,
                                    Workspace& workspace) const {
-  const bool last = frame_.is_last(h);
-  for (const Player player : all<Player>(frame_.num_players())) {
-    const std::span<const double> own = last ? std::span<const double>() : next[player];
-    backup(h, s, profile, player, own, q[player], workspace);
-  }
+  backup_each(*this, h, s, profile, next, q, workspace);
 }
 
 template <class Rows>
@@ -286,7 +263,7 @@ template <class Rows>
 void TabularGame<Rows>::add_law_to(Sha256& hash) const {
   // Dense and sparse tables of one law have one hash: only what can happen counts.
   LawHash law(hash);
-  law.add("table").add(std::span<const double>(rewards_));
+  law.add_text("table").add(std::span<const double>(rewards_));
   for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
     for (std::size_t joint = 0; joint < joints_.count(cell); ++joint) {
       rows_.for_each(cell, joint, [&](State next, double probability) {

@@ -127,7 +127,7 @@ class Cli(unittest.TestCase):
                 self.assertIn(words, done.stderr)
         done = run("game", "show", "random:players=40")
         self.assertEqual(done.returncode, 5)
-        self.assertIn("more bytes", done.stderr)
+        self.assertIn("more numbers than can be counted", done.stderr)
 
     def test_an_error_needs_no_stderr(self):
         with open("/dev/full", "w") as full:

@@ -25,8 +25,13 @@ std::vector<double> random_row(Draws& draws, std::size_t size) {
 
 /// Shapes that between them have everything: stationary or not, players with different and varying
 /// numbers of actions, different numbers of states, random starts, all kinds of noise.
-std::vector<FrameOptions> shapes(const RewardUnits& units, bool with_zero_sum) {
+std::vector<FrameOptions> shapes(const RewardUnits& units, bool anonymous) {
   const std::vector<RewardRange> ranges = {{units.shift, units.shift + units.scale}};
+  std::vector<RewardRange> own_ranges = ranges;  // of three players
+  for (int player = 1; player < 3; ++player) {
+    const RewardRange& last = own_ranges.back();
+    own_ranges.push_back({last.high, last.high + 2.0 * (last.high - last.low)});
+  }
   std::vector<FrameOptions> list;
   list.push_back({.num_players = 1,
                   .horizon = 3,
@@ -47,7 +52,7 @@ std::vector<FrameOptions> shapes(const RewardUnits& units, bool with_zero_sum) {
                   .stationary = true,
                   .num_states = {2},
                   .num_actions = {2, 3, 2},
-                  .ranges = ranges,
+                  .ranges = anonymous ? ranges : own_ranges,
                   .noise = RewardNoise::bernoulli});
   list.push_back({.num_players = 4,
                   .horizon = 1,
@@ -56,7 +61,7 @@ std::vector<FrameOptions> shapes(const RewardUnits& units, bool with_zero_sum) {
                   .num_actions = {2, 3, 1, 3, /**/ 3, 2, 2, 1},
                   .initial = {0.5, 0.5},
                   .ranges = ranges});
-  if (with_zero_sum) {
+  if (!anonymous) {
     list.push_back({.num_players = 2,
                     .horizon = 2,
                     .stationary = false,
@@ -94,10 +99,13 @@ Tables random_tables(const Frame& frame, std::uint64_t seed) {
         PlainOutcome outcome;
         for (std::size_t i = 0; i < frame.num_players(); ++i) {
           // Multiples of 1/8, so that changing units and back is exact.
-          outcome.rewards.push_back(static_cast<double>(draws.below(9)) / 8.0);
+          outcome.rewards.push_back(static_cast<long double>(draws.below(9)) / 8.0L);
         }
-        if (frame.zero_sum()) outcome.rewards[1] = 1.0 - outcome.rewards[0];
-        if (next > 0) outcome.next = random_row(draws, next);
+        if (frame.zero_sum()) outcome.rewards[1] = 1.0L - outcome.rewards[0];
+        if (next > 0) {
+          const std::vector<double> row = random_row(draws, next);
+          outcome.next.assign(row.begin(), row.end());
+        }
         std::vector<std::size_t> key = {h.index(), s.index()};
         for (const Action a : joint) key.push_back(a.index());
         tables.outcomes[key] = outcome;
@@ -108,16 +116,14 @@ Tables random_tables(const Frame& frame, std::uint64_t seed) {
 }
 
 /// Rewards of all cells in the order of TabularGame, in the user's units.
-std::vector<double> table_rewards(const Frame& frame,
-                                  const Tables& tables,
-                                  const RewardUnits& units) {
+std::vector<double> table_rewards(const Frame& frame, const Tables& tables) {
   std::vector<double> rewards;
   for (const Step h : all<Step>(frame.stationary() ? 1 : frame.horizon())) {
     for (const State s : all<State>(frame.num_states(h))) {
       for (const Player player : all<Player>(frame.zero_sum() ? 1 : frame.num_players())) {
         for_each_joint(frame, h, s, [&](const std::vector<Action>& joint) {
-          const double r = tables.at(frame, h, s, joint).rewards[player.index()];
-          rewards.push_back(units.shift + units.scale * r);
+          const auto r = static_cast<double>(tables.at(frame, h, s, joint).rewards[player.index()]);
+          rewards.push_back(frame.range(player).from_unit(r, 1.0));
         });
       }
     }
@@ -128,7 +134,7 @@ std::vector<double> table_rewards(const Frame& frame,
 template <class G, class Make>
 std::vector<Instance<G>> table_instances(const RewardUnits& units, const Make& make) {
   std::vector<Instance<G>> list;
-  for (const FrameOptions& options : shapes(units, true)) {
+  for (const FrameOptions& options : shapes(units, false)) {
     const Frame frame(options);
     const auto tables = std::make_shared<Tables>(random_tables(frame, list.size() + 1));
     list.push_back({"shape " + std::to_string(list.size() + 1), make(frame, *tables),
@@ -154,49 +160,47 @@ void for_each_row(const Frame& frame, const Tables& tables, const Add& add) {
 
 template <>
 std::vector<Instance<DenseGame>> instances_of<DenseGame>(const RewardUnits& units) {
-  return table_instances<DenseGame>(units, [&](const Frame& frame, const Tables& tables) {
+  return table_instances<DenseGame>(units, [](const Frame& frame, const Tables& tables) {
     std::vector<double> probabilities;
-    for_each_row(frame, tables, [&](const std::vector<double>& row) {
-      probabilities.insert(probabilities.end(), row.begin(), row.end());
+    for_each_row(frame, tables, [&](const std::vector<long double>& row) {
+      for (const long double p : row) probabilities.push_back(static_cast<double>(p));
     });
-    DenseRows rows(frame, JointIndex(frame), std::move(probabilities));
-    return DenseGame(frame, table_rewards(frame, tables, units), std::move(rows));
+    return DenseGame(frame, table_rewards(frame, tables), std::move(probabilities));
   });
 }
 
 template <>
 std::vector<Instance<SparseGame>> instances_of<SparseGame>(const RewardUnits& units) {
-  return table_instances<SparseGame>(units, [&](const Frame& frame, const Tables& tables) {
-    std::vector<std::uint64_t> begins = {0};
-    std::vector<std::uint32_t> successors;
-    std::vector<double> probabilities;
-    for_each_row(frame, tables, [&](const std::vector<double>& row) {
+  return table_instances<SparseGame>(units, [](const Frame& frame, const Tables& tables) {
+    SparseRows::Tables rows;
+    for_each_row(frame, tables, [&](const std::vector<long double>& row) {
       for (std::uint32_t s = 0; s < row.size(); ++s) {
-        if (row[s] == 0.0) continue;
-        successors.push_back(s);
-        probabilities.push_back(row[s]);
+        if (row[s] == 0.0L) continue;
+        rows.successors.push_back(s);
+        rows.probabilities.push_back(static_cast<double>(row[s]));
       }
-      begins.push_back(successors.size());
+      rows.begins.push_back(rows.successors.size());
     });
-    SparseRows rows(frame, JointIndex(frame), std::move(begins), std::move(successors),
-                    std::move(probabilities));
-    return SparseGame(frame, table_rewards(frame, tables, units), std::move(rows));
+    return SparseGame(frame, table_rewards(frame, tables), std::move(rows));
   });
 }
 
 template <>
 std::vector<Instance<CallbackGame>> instances_of<CallbackGame>(const RewardUnits& units) {
-  return table_instances<CallbackGame>(units, [&](const Frame& frame, const Tables& tables) {
+  return table_instances<CallbackGame>(units, [](const Frame& frame, const Tables& tables) {
     return CallbackGame(
         frame, "test",
-        [frame, tables, units](Step h, State s, std::span<const Action> joint, Outcome& outcome) {
+        [frame, tables](Step h, State s, std::span<const Action> joint, Outcome& outcome) {
           const PlainOutcome& plain =
               tables.at(frame, h, s, std::vector<Action>(joint.begin(), joint.end()));
-          for (std::size_t i = 0; i < plain.rewards.size(); ++i) {
-            outcome.rewards[i] = units.shift + units.scale * plain.rewards[i];
+          for (const Player player : all<Player>(plain.rewards.size())) {
+            const auto r = static_cast<double>(plain.rewards[player.index()]);
+            outcome.rewards[player.index()] = frame.range(player).from_unit(r, 1.0);
           }
+          // Only the first player of a zero-sum game is asked.
+          if (frame.zero_sum()) outcome.rewards[1] = 1e9;
           for (std::size_t state = 0; state < plain.next.size(); ++state) {
-            outcome.successors.emplace_back(State(state), plain.next[state]);
+            outcome.successors.emplace_back(State(state), static_cast<double>(plain.next[state]));
           }
         });
   });
@@ -207,7 +211,7 @@ template <>
 std::vector<Instance<CongestionGame>> instances_of<CongestionGame>(const RewardUnits& units) {
   constexpr std::size_t routes = 4;
   std::vector<Instance<CongestionGame>> list;
-  for (const FrameOptions& frame_options : shapes(units, false)) {
+  for (const FrameOptions& frame_options : shapes(units, true)) {
     const Frame frame(frame_options);
     Draws draws = draws_of(100 + list.size());
     const std::size_t m = frame.num_players();
@@ -252,12 +256,13 @@ std::vector<Instance<CongestionGame>> instances_of<CongestionGame>(const RewardU
       for (const std::size_t b : taken) {
         outcome.rewards.push_back(unit_rewards[(cell * routes + b) * m + counts[b] - 1]);
       }
-      outcome.next.assign(width[cell], 0.0);
-      double base = 0.0;
+      outcome.next.assign(width[cell], 0.0L);
+      long double base = 0.0L;
       for (std::size_t b = 0; b < routes; ++b) base += options.base[cell * routes + b];
       for (std::size_t b = 0; b < routes; ++b) {
-        const double f = options.base[cell * routes + b] +
-                         (1.0 - base) * static_cast<double>(counts[b]) / static_cast<double>(m);
+        const long double f =
+            options.base[cell * routes + b] +
+            (1.0L - base) * static_cast<long double>(counts[b]) / static_cast<long double>(m);
         for (std::size_t state = 0; state < width[cell]; ++state) {
           outcome.next[state] +=
               f * options.transitions[first_transition + b * width[cell] + state];
@@ -275,6 +280,7 @@ template <>
 std::vector<Instance<PolymatrixGame>> instances_of<PolymatrixGame>(const RewardUnits& units) {
   std::vector<Instance<PolymatrixGame>> list;
   for (const FrameOptions& frame_options : shapes(units, false)) {
+    if (frame_options.zero_sum) continue;  // this model keeps no zero-sum form
     const Frame frame(frame_options);
     Draws draws = draws_of(200 + list.size());
     const std::size_t m = frame.num_players();
@@ -294,8 +300,10 @@ std::vector<Instance<PolymatrixGame>> instances_of<PolymatrixGame>(const RewardU
           const bool same_player = player_of(p) == player_of(r);
           const double u = draws.uniform() / static_cast<double>(m);
           row.push_back(same_player && p != r ? 0.0 : u);
-          // The shift is paid once, with the own term.
-          options.rewards.push_back(units.scale * row.back() + (p == r ? units.shift : 0.0));
+          // The low end of the range is paid once, with the own term.
+          const RewardRange& range = frame.range(Player(player_of(p)));
+          options.rewards.push_back((range.high - range.low) * row.back() +
+                                    (p == r ? range.low : 0.0));
         }
         unit_rewards[cell].push_back(row);
       }
@@ -312,16 +320,16 @@ std::vector<Instance<PolymatrixGame>> instances_of<PolymatrixGame>(const RewardU
       std::size_t first = 0;
       for (std::size_t c = 0; c < cell; ++c) first += frame.begins_of_cell(c).back() * width[c];
       PlainOutcome outcome;
-      outcome.next.assign(width[cell], 0.0);
+      outcome.next.assign(width[cell], 0.0L);
       for (std::size_t i = 0; i < m; ++i) {
         const std::size_t own = begins[i] + joint[i].index();
-        double sum = 0.0;
+        long double sum = 0.0L;
         for (std::size_t j = 0; j < m; ++j) {
           sum += unit_rewards[cell][own][begins[j] + joint[j].index()];
         }
         outcome.rewards.push_back(sum);
         for (std::size_t state = 0; state < width[cell]; ++state) {
-          outcome.next[state] += options.weights[cell * m + i] *
+          outcome.next[state] += static_cast<long double>(options.weights[cell * m + i]) *
                                  options.transitions[first + own * width[cell] + state];
         }
       }

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "game_instances.h"
+#include "support/best_response.h"
 #include "support/chi_square.h"
 #include "vlearn/core/simplex.h"
 #include "vlearn/game/evaluate.h"
@@ -69,55 +70,82 @@ TYPED_TEST(GameConformance, DistributionsSumToOne) {
     if (frame.is_last(h)) return;
     for_each_joint(frame, h, s, [&](const std::vector<Action>& joint) {
       const PlainOutcome outcome = instance.law(h, s, joint);
-      EXPECT_NEAR(std::accumulate(outcome.next.begin(), outcome.next.end(), 0.0), 1.0, 1e-12);
+      EXPECT_NEAR(
+          static_cast<double>(std::accumulate(outcome.next.begin(), outcome.next.end(), 0.0L)), 1.0,
+          1e-12);
     });
   });
 }
 
+/// What a reward of this mean squares to on average.
+double mean_square(RewardNoise noise, double mean) {
+  if (noise == RewardNoise::bernoulli) return mean;
+  if (noise == RewardNoise::none) return mean * mean;
+  const double width = std::min(mean, 1.0 - mean);
+  return mean * mean + width * width / 3.0;
+}
+
+constexpr std::uint64_t kSamples = 3000;
+// Numbers in [0, 1] have a standard deviation of at most 1/2: five standard errors of their mean.
+const double kMeanTolerance = 5.0 * 0.5 / std::sqrt(static_cast<double>(kSamples));
+
+/// Rewards and next states of one joint action over many draws, against its law.
+template <class G>
+void check_sampling(
+    const G& game, Step h, State s, const std::vector<Action>& joint, const PlainOutcome& law) {
+  const Frame& frame = game.frame();
+  const std::size_t m = frame.num_players();
+  std::vector<double> counts(next_states(frame, h), 0.0);
+  std::vector<double> sums(m, 0.0);
+  std::vector<double> squares(m, 0.0);
+  double products = 0.0;  // of the first two players
+  std::vector<double> rewards(m);
+  for (std::uint64_t k = 0; k < kSamples; ++k) {
+    const State next = game.sample(h, s, joint, Nature(7, Episode(k), h), rewards);
+    for (std::size_t i = 0; i < m; ++i) {
+      ASSERT_GE(rewards[i], 0.0);
+      ASSERT_LE(rewards[i], 1.0);
+      if (frame.noise() == RewardNoise::bernoulli) {
+        ASSERT_TRUE(rewards[i] == 0.0 || rewards[i] == 1.0);
+      }
+      sums[i] += rewards[i] / kSamples;
+      squares[i] += rewards[i] * rewards[i] / kSamples;
+    }
+    if (m > 1) products += rewards[0] * rewards[1] / kSamples;
+    if (frame.zero_sum()) {
+      ASSERT_EQ(rewards[1], 1.0 - rewards[0]);
+    }
+    if (!counts.empty()) counts.at(next.index()) += 1.0;
+  }
+  for (std::size_t i = 0; i < m; ++i) {
+    const auto mean = static_cast<double>(law.rewards[i]);
+    const double tolerance = frame.noise() == RewardNoise::none ? 1e-12 : kMeanTolerance;
+    EXPECT_NEAR(sums[i], mean, tolerance);
+    EXPECT_NEAR(squares[i], mean_square(frame.noise(), mean), tolerance);
+  }
+  if (m > 1 && !frame.zero_sum()) {  // players' rewards are drawn independently
+    EXPECT_NEAR(products, static_cast<double>(law.rewards[0] * law.rewards[1]), kMeanTolerance);
+  }
+  std::vector<double> seen;
+  std::vector<double> expected;
+  for (std::size_t state = 0; state < counts.size(); ++state) {
+    if (law.next[state] == 0.0L) {
+      EXPECT_EQ(counts[state], 0.0);
+      continue;
+    }
+    seen.push_back(counts[state]);
+    expected.push_back(static_cast<double>(kSamples * law.next[state]));
+  }
+  if (seen.size() > 1) {
+    EXPECT_LT(chi_square(seen, expected), chi_square_limit(seen.size() - 1));
+  }
+}
+
 TYPED_TEST(GameConformance, SamplingFollowsTheLaw) {
-  constexpr std::uint64_t count = 3000;
   for_each_place(instances_of<TypeParam>(), [](const auto& instance, Step h, State s) {
-    const Frame& frame = instance.game.frame();
     int tried = 0;
-    for_each_joint(frame, h, s, [&](const std::vector<Action>& joint) {
-      if (++tried % 5 != 1) return;
-      const PlainOutcome law = instance.law(h, s, joint);
-      std::vector<double> counts(next_states(frame, h), 0.0);
-      std::vector<double> sums(frame.num_players(), 0.0);
-      std::vector<double> rewards(frame.num_players());
-      for (std::uint64_t k = 0; k < count; ++k) {
-        const Nature nature(7, Episode(k), h);
-        const State next = instance.game.sample(h, s, joint, nature, rewards);
-        for (std::size_t i = 0; i < rewards.size(); ++i) {
-          ASSERT_GE(rewards[i], 0.0);
-          ASSERT_LE(rewards[i], 1.0);
-          if (frame.noise() == RewardNoise::none) {
-            ASSERT_NEAR(rewards[i], law.rewards[i], 1e-12);
-          }
-          sums[i] += rewards[i];
-        }
-        if (frame.zero_sum()) {
-          ASSERT_EQ(rewards[1], 1.0 - rewards[0]);
-        }
-        if (!counts.empty()) counts.at(next.index()) += 1.0;
-      }
-      // A reward in [0, 1] has a standard deviation of at most 1/2: five standard errors.
-      for (std::size_t i = 0; i < sums.size(); ++i) {
-        EXPECT_NEAR(sums[i] / count, law.rewards[i], 5.0 * 0.5 / std::sqrt(double{count}));
-      }
-      std::vector<double> seen;
-      std::vector<double> expected;
-      for (std::size_t state = 0; state < counts.size(); ++state) {
-        if (law.next[state] == 0.0) {
-          EXPECT_EQ(counts[state], 0.0);
-          continue;
-        }
-        seen.push_back(counts[state]);
-        expected.push_back(count * law.next[state]);
-      }
-      if (seen.size() > 1) {
-        EXPECT_LT(chi_square(seen, expected), chi_square_limit(seen.size() - 1));
-      }
+    for_each_joint(instance.game.frame(), h, s, [&](const std::vector<Action>& joint) {
+      if (++tried % 5 == 1) check_sampling(instance.game, h, s, joint, instance.law(h, s, joint));
     });
   });
 }
@@ -144,8 +172,7 @@ TYPED_TEST(GameConformance, BackupEqualsEnumeration) {
         const double bound = instance.game.backup_error(5.0);
         EXPECT_LT(bound, 1e-12);
         for (std::size_t b = 0; b < plain.size(); ++b) {
-          // The plain law itself is computed in double: a few roundings of its own.
-          const double slack = bound + 40.0 * 0x1p-53;
+          const double slack = bound + 1e-18;  // enumeration has 64 bits
           EXPECT_NEAR(all_q[player][b], static_cast<double>(plain[b]), slack);
           EXPECT_NEAR(alone[b], static_cast<double>(plain[b]), slack);
         }
@@ -155,40 +182,14 @@ TYPED_TEST(GameConformance, BackupEqualsEnumeration) {
 }
 
 TYPED_TEST(GameConformance, UniformPlayAgreesWithMonteCarlo) {
-  constexpr std::uint64_t count = 20'000;
   for (const auto& instance : instances_of<TypeParam>()) {
     SCOPED_TRACE(instance.name);
-    const Frame& frame = instance.game.frame();
     const std::vector<double> exact = uniform_value(instance.game);
-    const std::size_t m = frame.num_players();
-    std::vector<double> sum(m, 0.0);
-    std::vector<double> squares(m, 0.0);
-    std::vector<double> rewards(m);
-    std::vector<Action> joint(m);
-    for (std::uint64_t k = 0; k < count; ++k) {
-      State s = instance.game.start(Nature(3, Episode(k), Step(0)));
-      std::vector<double> total(m, 0.0);
-      for (const Step h : all<Step>(frame.horizon())) {
-        for (const Player player : all<Player>(m)) {
-          Draws draws({.seed = 3,
-                       .purpose = Purpose::action,
-                       .player = player,
-                       .episode = Episode(k),
-                       .step = h});
-          joint[player.index()] = Action(draws.below(frame.num_actions(player, h, s)));
-        }
-        s = instance.game.sample(h, s, joint, Nature(3, Episode(k), h), rewards);
-        for (std::size_t i = 0; i < m; ++i) total[i] += rewards[i];
-      }
-      for (std::size_t i = 0; i < m; ++i) {
-        sum[i] += total[i];
-        squares[i] += total[i] * total[i];
-      }
-    }
-    for (std::size_t i = 0; i < m; ++i) {
-      const double mean = sum[i] / count;
-      const double error = std::sqrt((squares[i] / count - mean * mean) / count);
-      EXPECT_NEAR(mean, exact[i], 4.0 * error + 1e-12);
+    const std::vector<PlayedValue> played = play_uniformly(instance.game, 20'000, 3);
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      EXPECT_NEAR(played[i].mean, exact[i], 4.0 * played[i].standard_error + 1e-12);
+      EXPECT_GT(played[i].standard_error, 0.0);
+      EXPECT_LT(played[i].standard_error, 0.02);
     }
   }
 }
@@ -206,8 +207,11 @@ TYPED_TEST(GameConformance, UnitsDoNotMatterInside) {
       const auto horizon = static_cast<double>(plain[i].game.frame().horizon());
       for (const Player player : all<Player>(value.size())) {
         EXPECT_NEAR(value[player.index()], same[player.index()], 1e-11);
-        EXPECT_NEAR(shifted[i].game.frame().range(player).from_unit(same[player.index()], horizon),
-                    units.scale * value[player.index()] + horizon * units.shift, 1e-9);
+        EXPECT_NEAR(best_response_value(plain[i].game, player),
+                    best_response_value(shifted[i].game, player), 1e-11);
+        const RewardRange& range = shifted[i].game.frame().range(player);
+        EXPECT_NEAR(range.from_unit(same[player.index()], horizon),
+                    horizon * range.low + (range.high - range.low) * value[player.index()], 1e-9);
       }
     }
   }

@@ -13,10 +13,11 @@
 
 namespace vlearn::test {
 
-/// Mean rewards in [0, 1] and a probability for every next state.
+/// Mean rewards in [0, 1] and a probability for every next state, in more digits than the models
+/// have.
 struct PlainOutcome {
-  std::vector<double> rewards;
-  std::vector<double> next;
+  std::vector<long double> rewards;
+  std::vector<long double> next;
 };
 
 using PlainLaw = std::function<PlainOutcome(Step, State, const std::vector<Action>&)>;
@@ -52,10 +53,9 @@ inline std::vector<long double> plain_backup(const Frame& frame,
         weight *= static_cast<long double>(profile[Player(i)][joint[i].index()]);
     }
     const PlainOutcome outcome = law(h, s, joint);
-    long double value = static_cast<long double>(outcome.rewards[player.index()]);
+    long double value = outcome.rewards[player.index()];
     for (std::size_t state = 0; state < next.size(); ++state) {
-      value +=
-          static_cast<long double>(outcome.next[state]) * static_cast<long double>(next[state]);
+      value += outcome.next[state] * static_cast<long double>(next[state]);
     }
     q[joint[player.index()].index()] += weight * value;
   });

@@ -20,7 +20,7 @@ namespace vlearn {
 
 /// What follows a joint action.
 struct Outcome {
-  std::vector<double> rewards;                       ///< mean of each player, user's units
+  std::vector<double> rewards;  ///< means, user's units; of a zero-sum game the first is read
   std::vector<std::pair<State, double>> successors;  ///< empty after the last step
 };
 
@@ -70,6 +70,7 @@ class CallbackGame {
   Frame frame_;
   std::string name_;
   LawFunction law_;
+  double most_joint_ = 0.0;  // joint actions of one cell
 };
 
 }  // namespace vlearn

@@ -31,9 +31,16 @@ namespace vlearn {
 
 /// Memory that backups use, kept by the caller between calls so that nothing is allocated anew.
 /// One per thread.
-struct Workspace {
-  std::vector<double> values;
-  std::vector<double> more_values;
+class Workspace {
+ public:
+  /// Room for `size` numbers, whatever is in it; the room given before is gone.
+  [[nodiscard]] std::span<double> take(std::size_t size) {
+    if (values_.size() < size) values_.resize(size);
+    return std::span(values_).first(size);
+  }
+
+ private:
+  std::vector<double> values_;
 };
 
 template <class G>
@@ -89,7 +96,8 @@ concept HasBackupAll = requires(const G& game,
 };
 
 /// backup_error(v): no q[b] is off by more than this when all next values lie in [0, v] and every
-/// policy is non-negative and sums to one within 1e-12 (its own deviation from one not counted).
+/// policy is non-negative and sums to one. (One that sums to 1 + d may move q by |d| (1 + v) more,
+/// in a way of the model's own: a probability that is not stated may be 1 minus the others.)
 template <class G>
 concept StatesItsError = requires(const G& game, double largest_next) {
   { game.backup_error(largest_next) } -> std::same_as<double>;
@@ -124,6 +132,22 @@ concept EpisodicGame = requires(E& game,
   { game.reset(draws) } -> std::same_as<void>;
   { game.step(joint, draws, rewards) } -> std::same_as<bool>;
 };
+
+/// backup_all as one backup after the other, for models where nothing is shared between players.
+template <HasBackup G>
+void backup_each(const G& game,
+                 Step h,
+                 State s,
+                 const Profile& profile,
+                 const NextValues& next,
+                 const ActionValues& q,
+                 Workspace& workspace) {
+  const bool last = game.frame().is_last(h);
+  for (const Player player : all<Player>(profile.num_players())) {
+    const std::span<const double> own = last ? std::span<const double>() : next[player];
+    game.backup(h, s, profile, player, own, q[player], workspace);
+  }
+}
 
 /// SHA-256 of the law of a game.
 template <KnownGame G>

@@ -35,7 +35,7 @@ struct CongestionOptions {
   std::vector<double> rewards = {};
   /// [cell][route]: base_b >= 0 with a sum of at most one. Empty: all 0.
   std::vector<double> base = {};
-  /// [cell][route][next state]: P_b. Empty rows (a step-dependent game has none in its last step).
+  /// [cell][route][next state]: P_b. Cells of the last step of a step-dependent game have none.
   std::vector<double> transitions = {};
   /// Which route an action means: for each cell and player the routes of its actions, in the order
   /// of Frame's PlayerRows. Empty: action b is route b.
@@ -75,21 +75,22 @@ class CongestionGame {
   void add_law_to(Sha256& hash) const;
 
  private:
+  void fill_in_routes();
   void check() const;
   [[nodiscard]] std::span<const double> rewards_of(std::size_t cell, std::size_t route) const;
   [[nodiscard]] std::span<const double> row_of(std::size_t cell, std::size_t route) const;
   [[nodiscard]] double base_of(std::size_t cell, std::size_t route) const noexcept;
+  [[nodiscard]] double base_sum(std::size_t cell) const noexcept;
   /// How much one player adds to the weight of its route: (1 - sum base) / m.
   [[nodiscard]] double slope_of(std::size_t cell) const noexcept;
-  [[nodiscard]] std::size_t route_of(std::size_t cell, std::size_t row_position) const noexcept;
+  /// The route that each action of all players means, as options_.routes.
+  [[nodiscard]] std::span<const std::uint32_t> routes_of(std::size_t cell) const noexcept;
   /// chances[route][player]: the probability that the player takes the route.
   void fill_chances(std::size_t cell,
-                    std::span<const std::uint32_t> begins,
                     const Profile& profile,
                     std::span<double> chances) const noexcept;
   /// Adds the part of the next state to one player's q.
   void add_transition(std::size_t cell,
-                      std::span<const std::uint32_t> begins,
                       std::span<const double> chances,
                       Player player,
                       std::span<const double> next,

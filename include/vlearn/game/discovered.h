@@ -26,8 +26,9 @@ namespace vlearn {
 template <EpisodicGame Simulator>
 class DiscoveredGame {
  public:
-  /// At most `max_states` states per step, the absorbing one (number 1) included. The frame has
-  /// room for all of them, each with the simulator's largest number of actions.
+  /// At most `max_states` states per step, the absorbing one (the last) included. The frame has
+  /// room for all of them, each with the simulator's largest number of actions; its initial law is
+  /// not the simulator's, which is not known.
   DiscoveredGame(Simulator simulator, std::uint32_t max_states)
       : simulator_(std::move(simulator)),
         frame_(make_frame(simulator_, max_states)),
@@ -38,40 +39,34 @@ class DiscoveredGame {
   [[nodiscard]] std::size_t num_discovered(Step h) const { return numbers_[h.index()].size(); }
   [[nodiscard]] const Simulator& simulator() const noexcept { return simulator_; }
 
-  /// How many of the first actions are legal where the simulator stands now; an action beyond them
-  /// is taken modulo this number.
-  [[nodiscard]] std::uint32_t num_legal(Player player) const {
-    return ended_ ? 1 : simulator_.num_actions(player);
-  }
-
   [[nodiscard]] State start(const Nature& nature) {
     Draws draws = nature.start();
+    playing_ = false;
     simulator_.reset(draws);
-    ended_ = false;
-    step_ = Step();
-    return state_ = number_of(step_);
+    stand_at(Step(), false);
+    playing_ = true;
+    return state_;
   }
 
-  /// Plays on; (h, s) must be where the simulator stands.
+  /// Plays on; (h, s) must be where the simulator stands. Where a player has fewer actions than its
+  /// largest number, an action counts modulo those it has.
   State sample(Step h,
                State s,
                std::span<const Action> joint,
                const Nature& nature,
                std::span<double> rewards) {
-    if (h != step_ || s != state_) {
+    if (!playing_ || h != step_ || s != state_) {
       throw Error(ErrorKind::usage, fmt::format("step {}, state {}", h.number(), s.number()),
                   "a simulator can only go on from where it stands",
                   "start an episode and play its steps in order");
     }
-    if (ended_) {
+    bool ended = s == end_state();
+    if (ended) {
       std::fill(rewards.begin(), rewards.end(), 0.0);
     } else {
-      legal_.assign(joint.begin(), joint.end());
-      for (std::size_t i = 0; i < legal_.size(); ++i) {
-        legal_[i] = Action(legal_[i].value() % simulator_.num_actions(Player(i)));
-      }
+      take_legal(joint);
       Draws draws = nature.transition();
-      ended_ = simulator_.step(legal_, draws, rewards);
+      ended = simulator_.step(legal_, draws, rewards);
     }
     for (std::size_t i = 0; i < rewards.size(); ++i) {
       const RewardRange& range = frame_.range(Player(i));
@@ -83,9 +78,12 @@ class DiscoveredGame {
       }
       rewards[i] = range.to_unit(rewards[i]);
     }
-    if (frame_.is_last(h)) return State();
-    step_ = h.next();
-    return state_ = ended_ ? State(0) : number_of(step_);
+    if (frame_.is_last(h)) {
+      playing_ = false;
+      return {};
+    }
+    stand_at(h.next(), ended);
+    return state_;
   }
 
  private:
@@ -96,28 +94,49 @@ class DiscoveredGame {
                          .num_states = {max_states},
                          .num_actions = {},
                          .initial = {},
-                         .ranges = {}};
+                         .ranges = {},
+                         .ends_early = true};
     for (const Player player : all<Player>(options.num_players)) {
       options.num_actions.push_back(simulator.max_actions(player));
-      RewardRange range = simulator.reward_range(player);
-      range.low = std::min(range.low, 0.0);  // an early end pays 0 from then on
-      range.high = std::max(range.high, 0.0);
-      options.ranges.push_back(range);
+      options.ranges.push_back(simulator.reward_range(player));
     }
     return Frame(std::move(options));
   }
 
+  [[nodiscard]] State end_state() const { return State(frame_.num_states(Step()) - 1); }
+
+  void stand_at(Step h, bool ended) {
+    state_ = ended ? end_state() : number_of(h);
+    step_ = h;
+  }
+
+  void take_legal(std::span<const Action> joint) {
+    legal_.clear();
+    for (std::size_t i = 0; i < joint.size(); ++i) {
+      const std::uint32_t count = simulator_.num_actions(Player(i));
+      if (count < 1 || count > simulator_.max_actions(Player(i))) {
+        throw Error(ErrorKind::input,
+                    fmt::format("num_actions of player {} at step {}", i + 1, step_.number()),
+                    fmt::format("is {}", count),
+                    fmt::format("want 1 to {}", simulator_.max_actions(Player(i))));
+      }
+      legal_.emplace_back(joint[i].value() % count);
+    }
+  }
+
   State number_of(Step h) {
     std::map<std::string, State>& known = numbers_[h.index()];
-    const std::size_t next = known.size() + 1;  // 0 is the absorbing state
-    const auto [place, fresh] = known.try_emplace(simulator_.state_key(), State(next));
-    if (fresh && next >= frame_.num_states(h)) {
-      known.erase(place);
+    const std::string key = simulator_.state_key();
+    const auto place = known.find(key);
+    if (place != known.end()) return place->second;
+    const State fresh(known.size());
+    if (fresh >= end_state()) {
       throw Error(ErrorKind::resource, fmt::format("step {}", h.number()),
-                  fmt::format("has more than {} states", frame_.num_states(h) - 1),
+                  fmt::format("has more than {} states", known.size()),
                   "raise the cap or merge states in state_key()");
     }
-    return place->second;
+    known.emplace(key, fresh);
+    return fresh;
   }
 
   Simulator simulator_;
@@ -126,7 +145,7 @@ class DiscoveredGame {
   std::vector<Action> legal_;
   Step step_{};
   State state_{};
-  bool ended_ = false;
+  bool playing_ = false;
 };
 
 }  // namespace vlearn

@@ -1,40 +1,37 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact values of simple play, by one backward sweep of backup_all.
+// Uniform play: its exact value by one backward sweep of backup_all, and its value by playing.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "vlearn/core/table.h"
 #include "vlearn/game/concepts.h"
 
 namespace vlearn {
 
-/// V_h(s) of every player when all play uniformly over their legal actions, [player][step][state],
-/// in units of [0, 1] rewards. States beyond num_states(h) stay 0.
+/// The value for every player when all play uniformly over their legal actions, in units of [0, 1]
+/// rewards. Keeps the values of two steps only.
 template <KnownGame G>
-[[nodiscard]] Table<double, Player, Step, State> uniform_values(const G& game) {
+[[nodiscard]] std::vector<double> uniform_value(const G& game) {
   const Frame& frame = game.frame();
   const std::size_t m = frame.num_players();
-  Table<double, Player, Step, State> values({m, frame.horizon(), frame.max_states()});
+  std::vector<double> now;   // [player][state] of the step at hand
+  std::vector<double> next;  // of the step after it
+  std::size_t next_states = 0;
   std::vector<double> policies(frame.max_profile_size());
   std::vector<double> q(frame.max_profile_size());
-  std::vector<double> next;  // [player][state]
   Workspace workspace;
   for (std::size_t h = frame.horizon(); h-- > 0;) {
     const Step step(h);
-    const std::size_t next_states = frame.is_last(step) ? 0 : frame.num_states(step.next());
-    next.resize(m * next_states);
-    for (const Player player : all<Player>(m)) {
-      for (const State s : all<State>(next_states)) {
-        next[player.index() * next_states + s.index()] = values(player, step.next(), s);
-      }
-    }
-    for (const State s : all<State>(frame.num_states(step))) {
+    const std::size_t states = frame.num_states(step);
+    now.resize(m * states);
+    for (const State s : all<State>(states)) {
       const PlayerRows<double> profile(frame.action_begins(step, s), policies);
       const ActionValues action_values(frame.action_begins(step, s), q);
       for (const Player player : all<Player>(m)) {
@@ -45,27 +42,68 @@ template <KnownGame G>
       for (const Player player : all<Player>(m)) {
         double sum = 0.0;
         for (const double value : action_values[player]) sum += value;
-        values(player, step, s) = sum / static_cast<double>(action_values[player].size());
+        now[player.index() * states + s.index()] =
+            sum / static_cast<double>(action_values[player].size());
       }
     }
+    std::swap(now, next);
+    next_states = states;
   }
-  return values;
+  std::vector<double> value;
+  for (const Player player : all<Player>(m)) {
+    double sum = 0.0;
+    for (std::size_t s = 0; s < next_states; ++s) {
+      sum += frame.initial()[s] * next[player.index() * next_states + s];
+    }
+    value.push_back(sum);
+  }
+  return value;
 }
 
-/// The value of uniform play from the start, one per player, in units of [0, 1] rewards.
-template <KnownGame G>
-[[nodiscard]] std::vector<double> uniform_value(const G& game) {
+/// Mean of a player's sum of rewards over episodes, and the standard error of that mean.
+struct PlayedValue {
+  double mean = 0.0;
+  double standard_error = 0.0;
+};
+
+/// The same value by playing `episodes` episodes, one entry per player, in units of [0, 1] rewards.
+template <SampledGame G>
+[[nodiscard]] std::vector<PlayedValue> play_uniformly(G& game,
+                                                      std::uint64_t episodes,
+                                                      std::uint64_t seed) {
   const Frame& frame = game.frame();
-  const Table<double, Player, Step, State> values = uniform_values(game);
-  std::vector<double> result;
-  for (const Player player : all<Player>(frame.num_players())) {
-    double sum = 0.0;
-    for (const State s : all<State>(frame.num_states(Step(0)))) {
-      sum += frame.initial()[s.index()] * values(player, Step(0), s);
+  const std::size_t m = frame.num_players();
+  std::vector<PlayedValue> played(m);
+  std::vector<double> squares(m, 0.0);  // of deviations from the running mean (Welford)
+  std::vector<double> rewards(m);
+  std::vector<double> total(m);
+  std::vector<Action> joint(m);
+  for (std::uint64_t k = 0; k < episodes; ++k) {
+    std::fill(total.begin(), total.end(), 0.0);
+    State s = game.start(Nature(seed, Episode(k), Step()));
+    for (const Step h : all<Step>(frame.horizon())) {
+      for (const Player player : all<Player>(m)) {
+        Draws draws({.seed = seed,
+                     .purpose = Purpose::action,
+                     .player = player,
+                     .episode = Episode(k),
+                     .step = h});
+        joint[player.index()] = Action(draws.below(frame.num_actions(player, h, s)));
+      }
+      s = game.sample(h, s, joint, Nature(seed, Episode(k), h), rewards);
+      for (std::size_t i = 0; i < m; ++i) total[i] += rewards[i];
     }
-    result.push_back(sum);
+    for (std::size_t i = 0; i < m; ++i) {
+      const double before = total[i] - played[i].mean;
+      played[i].mean += before / static_cast<double>(k + 1);
+      squares[i] += before * (total[i] - played[i].mean);
+    }
   }
-  return result;
+  for (std::size_t i = 0; i < m; ++i) {
+    const auto count = static_cast<double>(episodes);
+    played[i].standard_error = std::sqrt(squares[i]) / count;
+  }
+  return played;
 }
 
 }  // namespace vlearn

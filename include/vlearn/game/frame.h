@@ -61,6 +61,9 @@ struct FrameOptions {
   /// One per player, or a single one for all.
   std::vector<RewardRange> ranges = {{}};
   RewardNoise noise = RewardNoise::none;
+  /// The game can end before step H: it goes on in an absorbing state that pays the user's 0, and
+  /// ranges are extended to contain 0.
+  bool ends_early = false;
   /// Two players whose rewards in [0, 1] sum to one. They share the draw of a random reward.
   bool zero_sum = false;
 };
@@ -121,7 +124,9 @@ class Frame {
   }
   [[nodiscard]] std::size_t max_states() const noexcept;
 
-  [[nodiscard]] std::size_t num_cells() const noexcept { return layout_of_cell_.size(); }
+  /// Laws that the game has: one for all steps, or one for each.
+  [[nodiscard]] std::size_t num_layers() const noexcept { return stationary() ? 1 : horizon(); }
+  [[nodiscard]] std::size_t num_cells() const noexcept { return num_cells_; }
   [[nodiscard]] std::size_t cell(Step h, State s) const noexcept {
     return (stationary() ? 0 : first_cell_[h.index()]) + s.index();
   }
@@ -140,7 +145,8 @@ class Frame {
   }
   [[nodiscard]] std::span<const std::uint32_t> begins_of_cell(std::size_t cell) const noexcept {
     const std::size_t width = num_players() + 1;
-    return std::span(layouts_).subspan(layout_of_cell_[cell] * width, width);
+    const std::size_t layout = layout_of_cell_.empty() ? 0 : layout_of_cell_[cell];
+    return std::span(layouts_).subspan(layout * width, width);
   }
   /// The most values that PlayerRows hold anywhere in this game.
   [[nodiscard]] std::size_t max_profile_size() const noexcept;
@@ -162,12 +168,14 @@ class Frame {
   void add_to(Sha256& hash) const;
 
  private:
-  void check() const;
+  void check_sizes() const;
+  void check_start_and_rewards() const;
   void make_layouts();
 
   FrameOptions options_;
-  std::vector<std::size_t> first_cell_;  // of each step
-  // Distinct rows of action begins, and which of them a cell has: most cells share one.
+  std::size_t num_cells_ = 0;
+  std::vector<std::size_t> first_cell_;  // of each layer
+  // Distinct rows of action begins, and which of them a cell has (empty: all have the first).
   std::vector<std::uint32_t> layouts_;
   std::vector<std::uint32_t> layout_of_cell_;
 };

@@ -15,7 +15,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "vlearn/game/concepts.h"
@@ -67,7 +69,12 @@ class PolymatrixGame {
   void add_law_to(Sha256& hash) const;
 
  private:
-  void check() const;
+  void check(std::size_t cell);
+  /// Of one action; also keeps the largest sum for backup_error().
+  void check_rewards(std::size_t cell,
+                     Player player,
+                     std::size_t position,
+                     const std::function<std::string()>& place);
   /// Rewards of (player, action) against every action of everyone: a row of the block.
   [[nodiscard]] std::span<const double> pay_row(std::size_t cell, std::size_t position) const;
   [[nodiscard]] std::span<const double> next_row(std::size_t cell, std::size_t position) const;
@@ -80,6 +87,8 @@ class PolymatrixGame {
   std::vector<std::uint32_t> width_;           // next states of each cell
   std::vector<std::size_t> reward_begin_;      // of each cell
   std::vector<std::size_t> transition_begin_;  // of each cell
+  double largest_ =
+      1.0;  // sum of absolute rewards that one action can meet, over the range's width
 };
 
 }  // namespace vlearn

@@ -49,9 +49,11 @@ class JointIndex {
 /// Rows over all states of the next step.
 class DenseRows {
  public:
-  /// probabilities: cells in order, in a cell [joint][next state]; the cells of the last step of a
-  /// step-dependent game have none.
-  DenseRows(const Frame& frame, const JointIndex& joints, std::vector<double> probabilities);
+  /// Cells in order, in a cell [joint][next state]; the cells of the last step of a step-dependent
+  /// game have none.
+  using Tables = std::vector<double>;
+
+  DenseRows(const Frame& frame, const JointIndex& joints, Tables probabilities);
 
   [[nodiscard]] double expect(std::size_t cell,
                               std::size_t joint,
@@ -81,12 +83,16 @@ class DenseRows {
 /// Rows of successors.
 class SparseRows {
  public:
-  /// Row number joints.first(cell) + joint is [begins[row], begins[row + 1]) of the other two.
-  SparseRows(const Frame& frame,
-             const JointIndex& joints,
-             std::vector<std::uint64_t> begins,
-             std::vector<std::uint32_t> successors,
-             std::vector<double> probabilities);
+  /// One row for each joint action of each cell, in order: [begins[row], begins[row + 1]) of the
+  /// other two. Successors rise within a row; rows of the last step of a step-dependent game are
+  /// empty.
+  struct Tables {
+    std::vector<std::uint64_t> begins = {0};
+    std::vector<std::uint32_t> successors = {};
+    std::vector<double> probabilities = {};
+  };
+
+  SparseRows(const Frame& frame, const JointIndex& joints, Tables tables);
 
   [[nodiscard]] double expect(std::size_t cell,
                               std::size_t joint,
@@ -95,17 +101,16 @@ class SparseRows {
   template <class Visit>
   void for_each(std::size_t cell, std::size_t joint, const Visit& visit) const {
     const std::size_t row = first_row_[cell] + joint;
-    for (std::size_t i = begins_[row]; i < begins_[row + 1]; ++i) {
-      if (probabilities_[i] > 0.0) visit(State(successors_[i]), probabilities_[i]);
+    for (std::size_t i = tables_.begins[row]; i < tables_.begins[row + 1]; ++i) {
+      const double probability = tables_.probabilities[i];
+      if (probability > 0.0) visit(State(tables_.successors[i]), probability);
     }
   }
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
 
  private:
   std::vector<std::size_t> first_row_;  // of each cell
-  std::vector<std::uint64_t> begins_;
-  std::vector<std::uint32_t> successors_;
-  std::vector<double> probabilities_;
+  Tables tables_;
   std::size_t longest_ = 0;
 };
 
@@ -115,7 +120,7 @@ class TabularGame {
   /// rewards: cells in order, in a cell [player][joint] in the user's units; of a zero-sum game
   /// only the first player's. Throws Error (input) that names the place when a table has the wrong
   /// size, a reward is outside its range, or a row is not a distribution.
-  TabularGame(Frame frame, std::vector<double> rewards, Rows rows);
+  TabularGame(Frame frame, std::vector<double> rewards, typename Rows::Tables tables);
 
   [[nodiscard]] const Frame& frame() const noexcept { return frame_; }
   [[nodiscard]] const Rows& rows() const noexcept { return rows_; }

@@ -128,7 +128,7 @@ TEST(Congestion, RefusesWhatDoesNotFit) {
   };
   CongestionOptions bad = good;
   bad.rewards.pop_back();
-  refused(bad, "has 3 numbers, want 4");
+  refused(bad, "has 3 numbers, too few");
   bad = good;
   bad.rewards[2] = 1.5;
   refused(bad, "[cell 1, route 2]");

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
+#include <stdexcept>
 
 #include "support/expect_error.h"
 
@@ -29,6 +29,9 @@ class Walk {
   [[nodiscard]] std::string state_key() const { return std::to_string(at_); }
   void reset(Draws&) { at_ = 5; }
   bool step(std::span<const Action> joint, Draws& draws, std::span<double> rewards) {
+    for (const Player player : all<Player>(2)) {
+      if (joint[player.index()].value() >= num_actions(player)) throw std::logic_error("illegal");
+    }
     at_ += static_cast<int>(joint[0].value()) - static_cast<int>(joint[1].value());
     at_ += static_cast<int>(draws.below(3)) - 1;
     const bool out = at_ < 0 || at_ > 9;
@@ -85,7 +88,7 @@ TEST(DiscoveredGame, PadsAnEarlyEndWithTheImageOfZero) {
     const RewardRange& range = game.frame().range(Player(0));
     const double first = range.from_unit(total[0], 30.0);
     const double second = range.from_unit(total[1], 30.0);
-    const bool out = path.back() == State(0);
+    const bool out = path.back() == State(19);
     if (out) {
       ++ended;
       EXPECT_NEAR(first + second, 1.0, 1e-9);
@@ -112,6 +115,21 @@ TEST(DiscoveredGame, CannotStartAnywhere) {
   const std::vector<Action> joint(2);
   error_of(ErrorKind::usage, [&] {
     static_cast<void>(game.sample(Step(3), s, joint, Nature(1, Episode(0), Step(3)), rewards));
+  });
+  error_of(ErrorKind::usage, [&] {
+    static_cast<void>(
+        game.sample(Step(0), s.next(), joint, Nature(1, Episode(0), Step(0)), rewards));
+  });
+  // Nor go on before the first start or after the last step.
+  DiscoveredGame<Walk> fresh(Walk(), 20);
+  error_of(ErrorKind::usage, [&] {
+    static_cast<void>(
+        fresh.sample(Step(0), State(0), joint, Nature(1, Episode(0), Step(0)), rewards));
+  });
+  const State last = play(fresh, 0).back();
+  error_of(ErrorKind::usage, [&] {
+    static_cast<void>(
+        fresh.sample(Step(29), last, joint, Nature(1, Episode(0), Step(29)), rewards));
   });
 }
 

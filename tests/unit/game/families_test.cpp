@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "support/best_response.h"
 #include "support/expect_error.h"
 #include "support/plain_game.h"
 #include "vlearn/game/any_game.h"
@@ -16,6 +17,7 @@
 namespace vlearn {
 namespace {
 
+using test::best_response_value;
 using test::error_of;
 
 TEST(Families, TheSameNameIsTheSameGame) {
@@ -49,18 +51,41 @@ TEST(Families, RefuseBadNamesWithAdvice) {
   EXPECT_NE(message("congestion-1e9").find("want an integer"), std::string::npos);
   EXPECT_NE(error_of(ErrorKind::resource,
                      [] { static_cast<void>(make_game("random:players=40,actions=10")); })
-                .find("more bytes than can be counted"),
+                .find("more numbers than can be counted"),
             std::string::npos);
   EXPECT_NE(error_of(ErrorKind::resource,
                      [] { static_cast<void>(make_game("random:players=9,actions=10")); })
-                .find("bytes"),
+                .find("numbers of 8 bytes"),
             std::string::npos);
+  // Sizes are refused before anything is built; just below the limit there is nothing to refuse.
+  for (const char* name : {"lock:horizon=10000,actions=1000,players=2",
+                           "random:players=1,states=32769,actions=1,horizon=1",
+                           "random:players=100,actions=100,states=100,kind=polymatrix"}) {
+    error_of(ErrorKind::resource, [&] { static_cast<void>(make_game(name)); });
+  }
+  EXPECT_EQ(frame_of(make_game("congestion:players=1e1")).num_players(), 10U);
+}
+
+// A name means the same game on every machine and in every version: a change here breaks users'
+// results and needs a reason in the commit.
+TEST(Families, NamesKeepTheirMeaning) {
+  const auto hash = [](const char* name) {
+    return to_hex(law_hash_of(make_game(name))).substr(0, 16);
+  };
+  EXPECT_EQ(hash("random"), "c1097976f8edb4f6");
+  EXPECT_EQ(hash("random:kind=zero-sum"), "85a4f5471d72c2e0");
+  EXPECT_EQ(hash("random:players=3,kind=team"), "8547b4f487d3248f");
+  EXPECT_EQ(hash("random:players=3,kind=polymatrix"), "bd31bf533d236905");
+  EXPECT_EQ(hash("congestion-10"), "8e55f2f712b5d052");
+  EXPECT_EQ(hash("lock"), "eb2a79c48515d738");
+  EXPECT_EQ(hash("soccer"), "a30ca3e3dfad434e");
+  EXPECT_EQ(hash("pursuit"), "a5a736c6f9256423");
 }
 
 TEST(Families, RandomKinds) {
   const AnyGame zero_sum = make_game("random:kind=zero-sum");
   EXPECT_TRUE(frame_of(zero_sum).zero_sum());
-  const auto& team = std::get<DenseGame>(make_game("random:players=3,kind=team"));
+  const auto team = std::get<DenseGame>(make_game("random:players=3,kind=team"));
   for (std::size_t joint = 0; joint < 27; ++joint) {
     EXPECT_EQ(team.reward(Player(0), 5, joint), team.reward(Player(2), 5, joint));
   }
@@ -118,30 +143,27 @@ TEST(Families, CongestionPaysAsDocumented) {
   EXPECT_LT(game.backup_error(3.0), 1e-12);
 }
 
-/// The best value that one player can reach when the others play uniformly (all, for one player).
-template <KnownGame G>
-double best_response_value(const G& game, Player player) {
-  const Frame& frame = game.frame();
-  std::vector<double> values(frame.max_states(), 0.0);
-  std::vector<double> policies(frame.max_profile_size());
+// With everybody on one route the next state follows that route's law: P1 for the first, and one P0
+// for all others.
+TEST(Families, CongestionMovesAsDocumented) {
+  const auto game = std::get<CongestionGame>(make_game("congestion-10"));
+  const auto begins = game.frame().action_begins(Step(0), State(0));
+  const std::vector<double> next = {1.0, 0.0, 0.0};
+  const std::vector<double> nothing = {0.0, 0.0, 0.0};
   Workspace workspace;
-  for (std::size_t h = frame.horizon(); h-- > 0;) {
-    std::vector<double> now(frame.max_states(), 0.0);
-    for (const State s : all<State>(frame.num_states(Step(h)))) {
-      const PlayerRows<double> profile(frame.action_begins(Step(h), s), policies);
-      for (const Player other : all<Player>(frame.num_players())) {
-        const auto policy = profile[other];
-        std::fill(policy.begin(), policy.end(), 1.0 / static_cast<double>(policy.size()));
-      }
-      std::vector<double> q(frame.num_actions(player, Step(h), s));
-      game.backup(Step(h), s, profile, player, values, q, workspace);
-      now[s.index()] = *std::max_element(q.begin(), q.end());
-    }
-    values = now;
+  std::vector<double> to_first;  // probability of the first state, everybody on route b
+  for (std::size_t b = 0; b < 10; ++b) {
+    std::vector<double> policies(100, 0.0);
+    for (std::size_t i = 0; i < 10; ++i) policies[10 * i + b] = 1.0;
+    std::vector<double> with(10);
+    std::vector<double> without(10);
+    game.backup(Step(0), State(0), Profile(begins, policies), Player(3), next, with, workspace);
+    game.backup(Step(0), State(0), Profile(begins, policies), Player(3), nothing, without,
+                workspace);
+    to_first.push_back(with[b] - without[b]);
   }
-  double sum = 0.0;
-  for (std::size_t s = 0; s < frame.initial().size(); ++s) sum += frame.initial()[s] * values[s];
-  return sum;
+  for (std::size_t b = 2; b < 10; ++b) EXPECT_NEAR(to_first[b], to_first[1], 1e-14);
+  EXPECT_GT(std::abs(to_first[0] - to_first[1]), 0.01);
 }
 
 TEST(Families, LockHasItsKnownBestValue) {
@@ -153,6 +175,9 @@ TEST(Families, LockHasItsKnownBestValue) {
     const auto steps = static_cast<double>(game.frame().horizon() - 1);
     EXPECT_NEAR(best_response_value(game, Player(0)), std::pow(success, steps), 1e-12);
   }
+  // Where the chain is worth less than the lure, the lure is best.
+  EXPECT_NEAR(best_response_value(std::get<DenseGame>(make_game("lock:success=0.5")), Player(0)),
+              0.1, 1e-12);
   // Out of the chain nobody has a choice.
   const auto two = std::get<DenseGame>(make_game("lock:players=2"));
   EXPECT_EQ(two.frame().num_actions(Player(1), Step(2), State(1)), 1U);
@@ -193,6 +218,13 @@ TEST(Soccer, ScoresBlocksAndTurnsOver) {
   const State free_shot = number(5, 19, 0);
   EXPECT_EQ(game.reward(Player(0), free_shot.index(), west * 5 + stand), 1.0);  // +1 for sure
   EXPECT_EQ(game.reward(Player(0), free_shot.index(), stand * 5 + stand), 0.5);
+  // After a goal both kick-offs are as likely.
+  std::vector<double> kick_off;
+  game.rows().for_each(free_shot.index(), west * 5 + stand,
+                       [&](State, double p) { kick_off.push_back(p); });
+  EXPECT_EQ(kick_off, (std::vector<double>{0.5, 0.5}));
+  // Only the two middle rows are goal: from (0, 0) the way west is the wall.
+  EXPECT_EQ(game.reward(Player(0), number(0, 19, 0).index(), west * 5 + stand), 0.5);
   // Without the ball no goal.
   EXPECT_EQ(game.reward(Player(0), number(5, 19, 1).index(), west * 5 + stand), 0.5);
   // Player 2 at (1, 1) walks west into player 1 at (1, 0), who stands: ball stays, nobody moves.
@@ -208,7 +240,23 @@ TEST(Soccer, ScoresBlocksAndTurnsOver) {
   });
 }
 
-TEST(Pursuit, EndsEarlyAndPaysOnce) {
+// On a 3 by 3 board, both in the top row: the chaser in the corner, the other next to it.
+TEST(Pursuit, CatchesOnTheSquareAndOnTheWay) {
+  const auto game = std::get<SparseGame>(make_game("pursuit:size=3"));
+  const std::size_t state = 0 * 9 + 1;
+  // Legal moves in the corner: south, east, stand; in the middle of the edge: south, east, west,
+  // stand.
+  const auto caught = [&](std::size_t chaser, std::size_t other) {
+    return game.reward(Player(0), state, chaser * 4 + other);
+  };
+  EXPECT_NEAR(caught(1, 3), 1.0, 1e-15);  // east onto one who stands
+  EXPECT_NEAR(caught(1, 2), 1.0, 1e-15);  // swapping places, or onto one who slipped
+  EXPECT_NEAR(caught(1, 1), 0.2, 1e-15);  // away in time, unless it slips
+  EXPECT_NEAR(caught(2, 2), 0.8, 1e-15);  // the other walks into one who stands, unless it slips
+  EXPECT_EQ(caught(0, 3), 0.0);
+}
+
+TEST(Pursuit, EndsEarlyAndPaysOneInTotal) {
   const auto game = std::get<SparseGame>(make_game("pursuit:size=3,horizon=50"));
   const Frame& frame = game.frame();
   EXPECT_EQ(frame.num_states(Step(0)), 82U);
@@ -238,12 +286,17 @@ TEST(EarlyEnd, RangesThatContainZeroAreEquivalent) {
                        .horizon = 2,
                        .num_states = {3},  // start, second, ended
                        .num_actions = {2, 2, 1},
-                       .ranges = {range}});
-    SparseRows rows(frame, JointIndex(frame), {0, 1, 2, 3, 4, 5}, {2, 1, 2, 2, 2}, {1, 1, 1, 1, 1});
-    return SparseGame(frame, {1.0, 0.0, 0.75, 0.5, 0.0}, rows);
+                       .ranges = {range},
+                       .ends_early = true});
+    return SparseGame(frame, {1.0, 0.0, 0.75, 0.5, 0.0},
+                      {{0, 1, 2, 3, 4, 5}, {2, 1, 2, 2, 2}, {1, 1, 1, 1, 1}});
   };
-  for (const RewardRange range : {RewardRange{0.0, 1.0}, RewardRange{-3.0, 5.0}}) {
-    const SparseGame game = make(range);
+  // The last range lacks 0 and is extended by it.
+  for (const RewardRange given :
+       {RewardRange{0.0, 1.0}, RewardRange{-3.0, 5.0}, RewardRange{0.5, 1.0}}) {
+    const SparseGame game = make(given);
+    const RewardRange range = game.frame().range(Player(0));
+    EXPECT_LE(range.low, 0.0);
     EXPECT_NEAR(range.from_unit(best_response_value(game, Player(0)), 2.0), 1.0, 1e-12);
     const std::vector<double> policy(2, 0.5);
     const Profile profile(game.frame().action_begins(Step(0), State(0)), policy);

@@ -44,9 +44,10 @@ void dirichlet_row(Draws draws, std::span<double> row) {
 void check_size(const Parameters& parameters, std::optional<std::uint64_t> numbers) {
   if (numbers && *numbers <= kMaxNumbers) return;
   throw Error(ErrorKind::resource, parameters.family(),
-              numbers ? fmt::format("would need {} bytes", *numbers * 8)
-                      : "would need more bytes than can be counted",
-              "make it smaller, or take kind=polymatrix or a congestion game");
+              numbers ? fmt::format("would need {} numbers of 8 bytes, the limit is {}", *numbers,
+                                    kMaxNumbers)
+                      : "would need more numbers than can be counted",
+              "make it smaller");
 }
 
 std::optional<std::uint64_t> power(std::uint64_t base, std::uint64_t exponent) {
@@ -64,6 +65,8 @@ AnyGame make_random_polymatrix(Parameters& parameters, FrameOptions options, std
   check_size(parameters, checked_product(sizes));
   const Frame frame(std::move(options));
   PolymatrixOptions tables;
+  tables.rewards.reserve(frame.num_cells() * actions * actions);
+  tables.transitions.reserve(frame.num_cells() * actions * frame.max_states());
   const std::vector<std::uint32_t> width = frame.next_states();
   for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
     const std::span<const std::uint32_t> begins = frame.begins_of_cell(cell);
@@ -119,6 +122,7 @@ AnyGame make_random(Parameters& parameters) {
   std::vector<double> rewards;
   std::vector<double> probabilities;
   rewards.reserve(joints.size() * payers);
+  probabilities.reserve(joints.size() * states);
   for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
     for (std::size_t player = 0; player < payers; ++player) {
       for (std::size_t a = 0; a < joints.count(cell); ++a) {
@@ -133,12 +137,11 @@ AnyGame make_random(Parameters& parameters) {
       probabilities.insert(probabilities.end(), row.begin(), row.end());
     }
   }
-  DenseRows rows(frame, joints, std::move(probabilities));
-  return DenseGame(frame, std::move(rewards), std::move(rows));
+  return DenseGame(frame, std::move(rewards), std::move(probabilities));
 }
 
 AnyGame make_congestion(Parameters& parameters) {
-  const std::uint64_t m = parameters.integer("players", 10, 2, 100'000);
+  const std::uint64_t m = parameters.integer("players", 10, 2, 10'000);
   const std::uint64_t routes = parameters.integer("routes", 10, 1, 1000);
   const std::uint64_t states = parameters.integer("states", 3, 1, 10'000);
   const std::uint64_t horizon = parameters.integer("horizon", 3, 1, 10'000);
@@ -151,6 +154,8 @@ AnyGame make_congestion(Parameters& parameters) {
                      .num_states = {static_cast<std::uint32_t>(states)},
                      .num_actions = std::vector(m, static_cast<std::uint32_t>(routes))});
   CongestionOptions options{.num_routes = routes};
+  options.rewards.reserve(states * routes * m);
+  options.transitions.reserve(states * routes * states);
   for (std::uint64_t s = 0; s < states; ++s) {
     Draws gains = stream(seed, Part::reward, s);
     for (std::uint64_t b = 0; b < routes; ++b) {
@@ -180,7 +185,7 @@ AnyGame make_congestion(Parameters& parameters) {
 
 // On the chain the right actions of all players lead on with probability `success`; anything else
 // leads out of it for good. The last right action pays 1, a wrong one a lure of 0.1, the rest 0.
-// All players earn the same; the best value is success^(horizon - 1).
+// All players earn the same; the best value is the larger of success^(horizon - 1) and the lure.
 AnyGame make_lock(Parameters& parameters) {
   const std::uint64_t horizon = parameters.integer("horizon", 6, 1, 10'000);
   const std::uint64_t actions = parameters.integer("actions", 3, 2, 1000);
@@ -189,6 +194,8 @@ AnyGame make_lock(Parameters& parameters) {
   const std::uint64_t seed = parameters.integer("seed", 1, 0, UINT64_MAX);
   parameters.finish();
   constexpr double lure = 0.1;
+  const std::uint64_t joint = m == 1 ? actions : actions * actions;
+  check_size(parameters, checked_product(std::vector<std::uint64_t>{horizon, joint, m + 2}));
 
   FrameOptions options{.num_players = m,
                        .horizon = horizon,
@@ -224,8 +231,7 @@ AnyGame make_lock(Parameters& parameters) {
     }
     probabilities.insert(probabilities.end(), {0.0, 1.0});
   }
-  DenseRows rows(frame, joints, std::move(probabilities));
-  return DenseGame(frame, std::move(rewards), std::move(rows));
+  return DenseGame(frame, std::move(rewards), std::move(probabilities));
 }
 
 }  // namespace vlearn
