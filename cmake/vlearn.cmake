@@ -19,10 +19,10 @@ if(VLEARN_DEVELOPER_MODE)
               -Wcast-align
               -Wnon-virtual-dtor
               -Woverloaded-virtual
-              -Wdouble-promotion
               -Wformat=2
               -Wimplicit-fallthrough
-              $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond
+              $<$<CXX_COMPILER_ID:GNU>:-Wdouble-promotion
+              -Wduplicated-cond
               -Wlogical-op>
               # gcc 12 warns about "literal" + std::string (its bug 105651).
               $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
