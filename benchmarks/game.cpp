@@ -51,7 +51,7 @@ Work backing_up(G game) {
     Workspace workspace;
     double sum = 0.0;
     for (std::size_t i = 0; i < operations; ++i) {
-      game.backup_all(Step(), State(), profile, NextValues(next, states), ActionValues(begins, q),
+      game.backup_all({Step(), State(), profile}, NextValues(next, states), ActionValues(begins, q),
                       workspace);
       sum += q[i % q.size()];
     }

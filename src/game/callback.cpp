@@ -104,13 +104,12 @@ void CallbackGame::for_each_joint(Step h, State s, const Visit& visit) const {
   }
 }
 
-void CallbackGame::backup(Step h,
-                          State s,
-                          const Profile& profile,
+void CallbackGame::backup(const Stage& stage,
                           Player player,
                           std::span<const double> next,
                           std::span<double> q,
                           Workspace& /*workspace*/) const {
+  const auto& [h, s, profile] = stage;
   std::fill(q.begin(), q.end(), 0.0);
   for_each_joint(h, s, [&](std::span<const Action> joint, const Outcome& outcome) {
     double weight = 1.0;
@@ -123,12 +122,11 @@ void CallbackGame::backup(Step h,
   });
 }
 
-void CallbackGame::backup_all(Step h,
-                              State s,
-                              const Profile& profile,
+void CallbackGame::backup_all(const Stage& stage,
                               const NextValues& next,
                               const ActionValues& q,
                               Workspace& workspace) const {
+  const auto& [h, s, profile] = stage;
   const std::size_t m = frame_.num_players();
   const std::span<double> after = workspace.take(m + 1);
   for (const Player player : all<Player>(m)) std::fill(q[player].begin(), q[player].end(), 0.0);

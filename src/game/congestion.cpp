@@ -232,13 +232,12 @@ void CongestionGame::add_transition(std::size_t cell,
   }
 }
 
-void CongestionGame::backup(Step h,
-                            State s,
-                            const Profile& profile,
+void CongestionGame::backup(const Stage& stage,
                             Player player,
                             std::span<const double> next,
                             std::span<double> q,
                             Workspace& workspace) const {
+  const auto& [h, s, profile] = stage;
   const std::size_t m = frame_.num_players();
   const std::size_t cell = frame_.cell(h, s);
   std::span<double> memory = workspace.take(num_routes() * (m + 1) + 2 * (m + 1));
@@ -263,12 +262,11 @@ void CongestionGame::backup(Step h,
   if (!frame_.is_last(h)) add_transition(cell, chances, player, next, q, route_values);
 }
 
-void CongestionGame::backup_all(Step h,
-                                State s,
-                                const Profile& profile,
+void CongestionGame::backup_all(const Stage& stage,
                                 const NextValues& next,
                                 const ActionValues& q,
                                 Workspace& workspace) const {
+  const auto& [h, s, profile] = stage;
   const std::size_t m = frame_.num_players();
   const std::size_t cell = frame_.cell(h, s);
   std::span<double> memory = workspace.take(num_routes() * (2 * m + 1) + m + m * (m + 1) / 2);

@@ -134,13 +134,12 @@ State PolymatrixGame::sample(Step h,
   return State(vlearn::sample(next_row(cell, position(mover)), draws.uniform()));
 }
 
-void PolymatrixGame::backup(Step h,
-                            State s,
-                            const Profile& profile,
+void PolymatrixGame::backup(const Stage& stage,
                             Player player,
                             std::span<const double> next,
                             std::span<double> q,
                             Workspace& /*workspace*/) const {
+  const auto& [h, s, profile] = stage;
   const std::size_t cell = frame_.cell(h, s);
   const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
   const std::size_t own = player.index();
@@ -169,13 +168,11 @@ void PolymatrixGame::backup(Step h,
   }
 }
 
-void PolymatrixGame::backup_all(Step h,
-                                State s,
-                                const Profile& profile,
+void PolymatrixGame::backup_all(const Stage& stage,
                                 const NextValues& next,
                                 const ActionValues& q,
                                 Workspace& workspace) const {
-  backup_each(*this, h, s, profile, next, q, workspace);
+  backup_each(*this, stage, next, q, workspace);
 }
 
 double PolymatrixGame::backup_error(double largest_next) const noexcept {

@@ -222,13 +222,12 @@ State TabularGame<Rows>::sample(Step h,
 }
 
 template <class Rows>
-void TabularGame<Rows>::backup(Step h,
-                               State s,
-                               const Profile& profile,
+void TabularGame<Rows>::backup(const Stage& stage,
                                Player player,
                                std::span<const double> next,
                                std::span<double> q,
                                Workspace& workspace) const {
+  const auto& [h, s, profile] = stage;
   const std::size_t cell = frame_.cell(h, s);
   const std::span<double> values = workspace.take(joints_.count(cell));
   const bool last = frame_.is_last(h);
@@ -240,13 +239,11 @@ void TabularGame<Rows>::backup(Step h,
 }
 
 template <class Rows>
-void TabularGame<Rows>::backup_all(Step h,
-                                   State s,
-                                   const Profile& profile,
+void TabularGame<Rows>::backup_all(const Stage& stage,
                                    const NextValues& next,
                                    const ActionValues& q,
                                    Workspace& workspace) const {
-  backup_each(*this, h, s, profile, next, q, workspace);
+  backup_each(*this, stage, next, q, workspace);
 }
 
 template <class Rows>

@@ -17,17 +17,13 @@ struct Model {
                        std::span<double>) const {
     return {};
   }
-  void backup(vlearn::Step,
-              vlearn::State,
-              const vlearn::Profile&,
+  void backup(const vlearn::Stage&,
               vlearn::Player,
               std::span<const double>,
               std::span<double>,
               vlearn::Workspace&) const {}
 #ifndef VLEARN_MISUSE
-  void backup_all(vlearn::Step,
-                  vlearn::State,
-                  const vlearn::Profile&,
+  void backup_all(const vlearn::Stage&,
                   const vlearn::NextValues&,
                   const vlearn::ActionValues&,
                   vlearn::Workspace&) const {}

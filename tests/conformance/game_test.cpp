@@ -161,14 +161,14 @@ TYPED_TEST(GameConformance, BackupEqualsEnumeration) {
       const NextValues next_values(next, next_states(frame, h));
       std::vector<double> q(policies.size());
       const ActionValues all_q(frame.action_begins(h, s), q);
-      instance.game.backup_all(h, s, profile, next_values, all_q, workspace);
+      instance.game.backup_all({h, s, profile}, next_values, all_q, workspace);
       for (const Player player : all<Player>(frame.num_players())) {
         const std::span<const double> own_next =
             next.empty() ? std::span<const double>() : next_values[player];
         const std::vector<long double> plain =
             plain_backup(frame, instance.law, h, s, profile, player, own_next);
         std::vector<double> alone(plain.size());
-        instance.game.backup(h, s, profile, player, own_next, alone, workspace);
+        instance.game.backup({h, s, profile}, player, own_next, alone, workspace);
         const double bound = instance.game.backup_error(5.0);
         EXPECT_LT(bound, 1e-12);
         for (std::size_t b = 0; b < plain.size(); ++b) {

@@ -27,7 +27,7 @@ double best_response_value(const G& game, Player player) {
         std::fill(policy.begin(), policy.end(), 1.0 / static_cast<double>(policy.size()));
       }
       std::vector<double> q(frame.num_actions(player, Step(h), s));
-      game.backup(Step(h), s, profile, player, values, q, workspace);
+      game.backup({Step(h), s, profile}, player, values, q, workspace);
       now[s.index()] = *std::max_element(q.begin(), q.end());
     }
     values = now;

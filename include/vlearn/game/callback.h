@@ -44,16 +44,12 @@ class CallbackGame {
                std::span<const Action> joint,
                const Nature& nature,
                std::span<double> rewards) const;
-  void backup(Step h,
-              State s,
-              const Profile& profile,
+  void backup(const Stage& stage,
               Player player,
               std::span<const double> next,
               std::span<double> q,
               Workspace& workspace) const;
-  void backup_all(Step h,
-                  State s,
-                  const Profile& profile,
+  void backup_all(const Stage& stage,
                   const NextValues& next,
                   const ActionValues& q,
                   Workspace& workspace) const;

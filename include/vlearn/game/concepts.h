@@ -29,6 +29,13 @@
 
 namespace vlearn {
 
+/// The one-shot game at a (step, state): where a backup is taken, and what everyone plays there.
+struct Stage {
+  Step h;
+  State s;
+  Profile profile;
+};
+
 /// Memory that backups use, kept by the caller between calls so that nothing is allocated anew.
 /// One per thread.
 class Workspace {
@@ -69,30 +76,25 @@ concept HasSample = requires(G& game,
 template <class G>
 concept SampledGame = HasFrame<G> && HasStart<G> && HasSample<G>;
 
-/// backup(h, s, profile, player, next, q, workspace), next[s'] of that player (empty after the last
-/// step).
+/// backup(stage, player, next, q, workspace), next[s'] of that player (empty after the last step).
 template <class G>
 concept HasBackup = requires(const G& game,
-                             Step h,
-                             State s,
-                             const Profile& profile,
+                             const Stage& stage,
                              Player player,
                              std::span<const double> next,
                              std::span<double> q,
                              Workspace& workspace) {
-  { game.backup(h, s, profile, player, next, q, workspace) } -> std::same_as<void>;
+  { game.backup(stage, player, next, q, workspace) } -> std::same_as<void>;
 };
 
-/// backup_all(h, s, profile, next, q, workspace): the same for all players at once.
+/// backup_all(stage, next, q, workspace): the same for all players at once.
 template <class G>
 concept HasBackupAll = requires(const G& game,
-                                Step h,
-                                State s,
-                                const Profile& profile,
+                                const Stage& stage,
                                 const NextValues& next,
                                 const ActionValues& q,
                                 Workspace& workspace) {
-  { game.backup_all(h, s, profile, next, q, workspace) } -> std::same_as<void>;
+  { game.backup_all(stage, next, q, workspace) } -> std::same_as<void>;
 };
 
 /// backup_error(v): no q[b] is off by more than this when all next values lie in [0, v] and every
@@ -136,16 +138,14 @@ concept EpisodicGame = requires(E& game,
 /// backup_all as one backup after the other, for models where nothing is shared between players.
 template <HasBackup G>
 void backup_each(const G& game,
-                 Step h,
-                 State s,
-                 const Profile& profile,
+                 const Stage& stage,
                  const NextValues& next,
                  const ActionValues& q,
                  Workspace& workspace) {
-  const bool last = game.frame().is_last(h);
-  for (const Player player : all<Player>(profile.num_players())) {
+  const bool last = game.frame().is_last(stage.h);
+  for (const Player player : all<Player>(stage.profile.num_players())) {
     const std::span<const double> own = last ? std::span<const double>() : next[player];
-    game.backup(h, s, profile, player, own, q[player], workspace);
+    game.backup(stage, player, own, q[player], workspace);
   }
 }
 

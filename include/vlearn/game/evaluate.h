@@ -38,7 +38,7 @@ template <KnownGame G>
         const std::span<double> policy = profile[player];
         std::fill(policy.begin(), policy.end(), 1.0 / static_cast<double>(policy.size()));
       }
-      game.backup_all(step, s, profile, NextValues(next, next_states), action_values, workspace);
+      game.backup_all({step, s, profile}, NextValues(next, next_states), action_values, workspace);
       for (const Player player : all<Player>(m)) {
         double sum = 0.0;
         for (const double value : action_values[player]) sum += value;

@@ -52,16 +52,12 @@ class PolymatrixGame {
                std::span<const Action> joint,
                const Nature& nature,
                std::span<double> rewards) const noexcept;
-  void backup(Step h,
-              State s,
-              const Profile& profile,
+  void backup(const Stage& stage,
               Player player,
               std::span<const double> next,
               std::span<double> q,
               Workspace& workspace) const;
-  void backup_all(Step h,
-                  State s,
-                  const Profile& profile,
+  void backup_all(const Stage& stage,
                   const NextValues& next,
                   const ActionValues& q,
                   Workspace& workspace) const;

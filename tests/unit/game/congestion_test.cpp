@@ -97,10 +97,10 @@ TEST(Congestion, CountsAHundredPlayersToTheLastDigits) {
       const Profile profile(frame.action_begins(Step(0), State(0)), policies);
       std::vector<double> q(policies.size());
       const ActionValues rows(frame.action_begins(Step(0), State(0)), q);
-      game.backup_all(Step(0), State(0), profile, NextValues(next, kStates), rows, workspace);
+      game.backup_all({Step(0), State(0), profile}, NextValues(next, kStates), rows, workspace);
       for (const std::size_t j : {0U, 1U, 50U, 99U}) {
         std::vector<double> alone(kRoutes);
-        game.backup(Step(0), State(0), profile, Player(j), own_next, alone, workspace);
+        game.backup({Step(0), State(0), profile}, Player(j), own_next, alone, workspace);
         for (std::size_t b = 0; b < kRoutes; ++b) {
           const Decimal exact = exact_value(numbers, profile, j, b, own_next);
           const double error = static_cast<double>(abs(Decimal(rows[Player(j)][b]) - exact));

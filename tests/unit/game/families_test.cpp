@@ -157,8 +157,8 @@ TEST(Families, CongestionMovesAsDocumented) {
     for (std::size_t i = 0; i < 10; ++i) policies[10 * i + b] = 1.0;
     std::vector<double> with(10);
     std::vector<double> without(10);
-    game.backup(Step(0), State(0), Profile(begins, policies), Player(3), next, with, workspace);
-    game.backup(Step(0), State(0), Profile(begins, policies), Player(3), nothing, without,
+    game.backup({Step(0), State(0), Profile(begins, policies)}, Player(3), next, with, workspace);
+    game.backup({Step(0), State(0), Profile(begins, policies)}, Player(3), nothing, without,
                 workspace);
     to_first.push_back(with[b] - without[b]);
   }
@@ -305,7 +305,7 @@ TEST(EarlyEnd, RangesThatContainZeroAreEquivalent) {
     next[0] = 0.0;
     std::vector<double> q(2);
     Workspace workspace;
-    game.backup(Step(0), State(0), profile, Player(0), next, q, workspace);
+    game.backup({Step(0), State(0), profile}, Player(0), next, q, workspace);
     EXPECT_NEAR(range.from_unit(q[0], 2.0), 1.0, 1e-12);
     EXPECT_NEAR(range.from_unit(q[1], 2.0), 0.75, 1e-12);
   }

@@ -74,9 +74,9 @@ TEST(Callback, ChecksEveryAnswer) {
     std::vector<double> q(2);
     Workspace workspace;
     return error_of(ErrorKind::input, [&] {
-      game.backup(Step(0), State(0),
-                  Profile(game.frame().action_begins(Step(0), State(0)), policies), Player(0), next,
-                  q, workspace);
+      game.backup(
+          {Step(0), State(0), Profile(game.frame().action_begins(Step(0), State(0)), policies)},
+          Player(0), next, q, workspace);
     });
   };
   EXPECT_NE(message([](Outcome& o) { o.rewards[1] = 2.0; }).find("of player 2"), std::string::npos);
