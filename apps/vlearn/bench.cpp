@@ -22,10 +22,10 @@ struct Options {
 };
 
 void print_table(const std::vector<bench::Measurement>& measurements) {
-  std::string text = fmt::format("{:<30}{:>11}   {:<24}{:>11}{:>8}\n", "ns per operation", "vlearn",
+  std::string text = fmt::format("{:<34}{:>11}   {:<24}{:>11}{:>8}\n", "ns per operation", "vlearn",
                                  "reference", "ns", "ratio");
   for (const bench::Measurement& m : measurements) {
-    text += fmt::format("{:<30}{:>11.2f}", m.name, m.ns);
+    text += fmt::format("{:<34}{:>11.2f}", m.name, m.ns);
     if (!m.reference.empty()) {
       text += fmt::format("   {:<24}{:>11.2f}{:>7.2f}x", m.reference, m.reference_ns,
                           m.reference_ns / m.ns);

@@ -109,15 +109,14 @@ void CallbackGame::backup(const Stage& stage,
                           std::span<const double> next,
                           std::span<double> q,
                           Workspace& /*workspace*/) const {
-  const auto& [h, s, profile] = stage;
   std::fill(q.begin(), q.end(), 0.0);
-  for_each_joint(h, s, [&](std::span<const Action> joint, const Outcome& outcome) {
+  for_each_joint(stage.h, stage.s, [&](std::span<const Action> joint, const Outcome& outcome) {
     double weight = 1.0;
     for (std::size_t i = 0; i < joint.size(); ++i) {
-      if (i != player.index()) weight *= profile[Player(i)][joint[i].index()];
+      if (i != player.index()) weight *= stage.profile[Player(i)][joint[i].index()];
     }
     double value = outcome.rewards[player.index()];
-    if (!frame_.is_last(h)) value += expect(outcome, next);
+    if (!frame_.is_last(stage.h)) value += expect(outcome, next);
     q[joint[player.index()].index()] += weight * value;
   });
 }
@@ -126,23 +125,22 @@ void CallbackGame::backup_all(const Stage& stage,
                               const NextValues& next,
                               const ActionValues& q,
                               Workspace& workspace) const {
-  const auto& [h, s, profile] = stage;
   const std::size_t m = frame_.num_players();
   const std::span<double> after = workspace.take(m + 1);
   for (const Player player : all<Player>(m)) std::fill(q[player].begin(), q[player].end(), 0.0);
-  for_each_joint(h, s, [&](std::span<const Action> joint, const Outcome& outcome) {
+  for_each_joint(stage.h, stage.s, [&](std::span<const Action> joint, const Outcome& outcome) {
     // The product of all probabilities but one: those before times those after.
     after[m] = 1.0;
     for (std::size_t i = m; i-- > 0;) {
-      after[i] = after[i + 1] * profile[Player(i)][joint[i].index()];
+      after[i] = after[i + 1] * stage.profile[Player(i)][joint[i].index()];
     }
     double before = 1.0;
     for (const Player player : all<Player>(m)) {
       const std::size_t action = joint[player.index()].index();
       double value = outcome.rewards[player.index()];
-      if (!frame_.is_last(h)) value += expect(outcome, next[player]);
+      if (!frame_.is_last(stage.h)) value += expect(outcome, next[player]);
       q[player][action] += before * after[player.index() + 1] * value;
-      before *= profile[player][action];
+      before *= stage.profile[player][action];
     }
   });
 }
