@@ -43,6 +43,14 @@ class Documents(unittest.TestCase):
                 with self.subTest(file=file.name, path=target):
                     self.assertTrue((ROOT / target).exists())
 
+    def test_the_example_of_the_readme_is_one_that_runs(self):
+        shown = (ROOT / "README.md").read_text().split("```cpp\n")[1].split("```")[0]
+        lines = [line for line in shown.splitlines() if line and "#include" not in line]
+        run = (ROOT / "examples" / "congestion.cpp").read_text().splitlines()
+        self.assertGreater(len(lines), 8)
+        for line in lines:
+            self.assertIn(line, run)
+
 
 if __name__ == "__main__":
     unittest.main()
