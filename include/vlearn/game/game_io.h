@@ -1,0 +1,58 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Games in files, and the words that stand for games wherever a command takes GAME. The formats are
+// in docs/reference/game_format.md. A file is a security boundary: sizes are bounded before memory
+// is taken, and whatever is wrong is an Error that names file, place and fix.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vlearn/core/container.h"
+#include "vlearn/game/about.h"
+#include "vlearn/game/any_game.h"
+
+namespace vlearn {
+
+struct LoadedGame {
+  AnyGame game;
+  GameAbout about = {};
+  /// What the user should know: "has no checksum", for example.
+  std::vector<std::string> remarks = {};
+};
+
+enum class GameFormat : std::uint8_t { json, container, nfg };
+
+/// By the ending: .json, .safetensors, .nfg. Throws Error (usage) for any other.
+[[nodiscard]] GameFormat format_of(const std::filesystem::path& path);
+
+[[nodiscard]] LoadedGame read_game(const std::filesystem::path& path);
+/// Atomically, in the format of the ending. Throws Error (usage) for a game that the format cannot
+/// hold.
+void write_game(const std::filesystem::path& path, const LoadedGame& game);
+
+/// `source` stands in front of every message.
+[[nodiscard]] LoadedGame parse_game_json(std::string_view text, const std::string& source);
+[[nodiscard]] std::string game_to_json(const LoadedGame& game);
+[[nodiscard]] LoadedGame parse_nfg(std::string_view text, const std::string& source);
+[[nodiscard]] std::string game_to_nfg(const LoadedGame& game);
+[[nodiscard]] LoadedGame game_from_arrays(ContainerArrays arrays);
+
+/// GAME of the command line: "-" (standard input, JSON or .nfg), the name of a file, an entry of
+/// the catalogue, or a family with its parameters.
+[[nodiscard]] LoadedGame load_game(std::string_view word);
+
+/// An entry of the catalogue: a file of catalog/, compiled in.
+struct CatalogueEntry {
+  std::string_view name;
+  std::string_view text;
+};
+
+/// In alphabetical order.
+[[nodiscard]] std::span<const CatalogueEntry> catalogue() noexcept;
+
+}  // namespace vlearn
