@@ -45,10 +45,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const Container container = Container::parse(FileBytes::copy(bytes), "input");
     std::uint64_t end = 0;
-    for (const ArrayInfo& array : container.arrays()) {
+    for (const ArrayInfo& array : container.header().arrays()) {
       fuzz::promise(array.offset >= end && array.offset + array.bytes <= size, "arrays tile");
       end = array.offset + array.bytes;
-      fuzz::promise(&container.at(array.name) == &array, "names are unique");
+      fuzz::promise(container.header().find(array.name) == &array, "names are unique");
       read(container, array);
     }
   } catch (const Error& error) {

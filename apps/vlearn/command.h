@@ -23,12 +23,16 @@ enum class ExitCode : int {
 /// Writes to stdout, which carries results only; throws Error when it cannot (disk full).
 void print(std::string_view text);
 
+/// A remark on stderr: "vlearn: note: ...", made safe to print.
+void note(std::string_view text);
+
 /// What the chosen sub-command does, once all arguments are known to be good.
 using Task = std::function<ExitCode()>;
 
 // One per file beside this one: adds the sub-command to the parser; when it is the chosen one, the
 // parser sets `task`.
 void add_bench(CLI::App& app, Task& task);
+void add_games(CLI::App& app, Task& task);
 void add_game(CLI::App& app, Task& task);
 void add_self_test(CLI::App& app, Task& task);
 

@@ -32,6 +32,11 @@ void print(std::string_view text) {
   }
 }
 
+void note(std::string_view text) {
+  const std::string line = "vlearn: note: " + printable(text) + "\n";
+  static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
+}
+
 namespace {
 
 /// Help that leads with the examples, which each command keeps in its footer.
@@ -118,6 +123,7 @@ ExitCode parse_and_run(int argc, char** argv) {
   app.formatter(std::make_shared<HelpFormatter>());  // sub-commands inherit it
   app.footer(
       "Examples:\n"
+      "  vlearn games                  the games that come with it\n"
       "  vlearn game show soccer       what a game is, and the exact value of uniform play\n"
       "  vlearn self-test              check that this build computes what it should");
   app.set_help_flag("-h,--help", "Show this text");
@@ -127,6 +133,7 @@ ExitCode parse_and_run(int argc, char** argv) {
   app.add_flag("--json", as_json, "With --version: one JSON object");
   Task task;
   add_bench(app, task);
+  add_games(app, task);
   add_game(app, task);
   add_self_test(app, task);
   try {

@@ -133,7 +133,7 @@ bool container_round_trip() {
     static_cast<void>(parse());
     return false;
   } catch (const Error& error) {
-    return same && container.committed() && error.kind() == ErrorKind::input;
+    return same && container.header().committed() && error.kind() == ErrorKind::input;
   }
 }
 

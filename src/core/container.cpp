@@ -212,34 +212,9 @@ void ContainerWriter::write(const std::filesystem::path& path) const {
 
 // ------------------------------------------------------------------------------------ reading
 
-Container Container::open(const std::filesystem::path& path, const ContainerOptions& options) {
-  std::string source = path.string();
-  if (options.mapped) return parse(FileBytes::map(path, options.max_bytes), std::move(source));
-  Header header;
-  FileBytes file =
-      FileBytes::read_checked(path, options.max_bytes, kLengthBytes + kMaxHeaderBytes,
-                              [&](std::span<const std::byte> head, std::uint64_t file_size) {
-                                header = parse_header(head, file_size, source);
-                              });
-  return {std::move(file), std::move(source), std::move(header)};
-}
-
-Container Container::parse(FileBytes file, std::string source) {
-  Header header = parse_header(file.bytes(), file.bytes().size(), source);
-  return {std::move(file), std::move(source), std::move(header)};
-}
-
-Container::Container(FileBytes file, std::string source, Header header)
-    : file_(std::move(file)),
-      source_(std::move(source)),
-      metadata_(std::move(header.metadata)),
-      arrays_(std::move(header.arrays)) {
-  check_commit();
-}
-
-Container::Header Container::parse_header(std::span<const std::byte> head,
-                                          std::uint64_t file_size,
-                                          const std::string& source) {
+ContainerHeader ContainerHeader::parse(std::span<const std::byte> head,
+                                       std::uint64_t file_size,
+                                       std::string source) {
   std::uint64_t length = 0;
   if (head.size() < kLengthBytes) {
     throw Error(ErrorKind::input, source, "has fewer than 8 bytes: not an array container");
@@ -258,92 +233,204 @@ Container::Header Container::parse_header(std::span<const std::byte> head,
                                                     {.max_bytes = kMaxHeaderBytes, .max_depth = 4});
   const JsonValue root = document.root();
   if (!root.is_object()) throw root.error("the header must be an object");
-  Header header;
+  ContainerHeader header;
+  header.source_ = std::move(source);
   for (const JsonValue entry : root.items()) {
     if (entry.key() == kMetadataName) {
       if (!entry.is_object()) throw entry.error("must be an object of strings");
       for (const JsonValue item : entry.items()) {
-        header.metadata.emplace_back(item.key(), item.string());
+        header.metadata_.emplace_back(item.key(), item.string());
       }
       continue;
     }
     if (entry.key().empty() || entry.key().size() > kMaxArrayNameBytes) {
       throw entry.error("the name of an array must have 1 to 255 bytes");
     }
-    if (header.arrays.size() == kMaxArrays) {
+    if (header.arrays_.size() == kMaxArrays) {
       throw entry.error("is one array more than the 4096 allowed");
     }
-    header.arrays.push_back(parse_entry(entry, data_begin, file_size));
+    header.arrays_.push_back(parse_entry(entry, data_begin, file_size));
   }
   // Empty arrays share their offset with a neighbour and come before it.
-  std::sort(header.arrays.begin(), header.arrays.end(), [](const ArrayInfo& a, const ArrayInfo& b) {
-    return std::tie(a.offset, a.bytes, a.name) < std::tie(b.offset, b.bytes, b.name);
-  });
-  check_tiling(header.arrays, data_begin, file_size, source);
+  std::sort(header.arrays_.begin(), header.arrays_.end(),
+            [](const ArrayInfo& a, const ArrayInfo& b) {
+              return std::tie(a.offset, a.bytes, a.name) < std::tie(b.offset, b.bytes, b.name);
+            });
+  check_tiling(header.arrays_, data_begin, file_size, header.source_);
+  header.set_commit_aside();
   return header;
 }
 
-void Container::check_commit() {
+void ContainerHeader::set_commit_aside() {
   const ArrayInfo* const commit = find(kCommitName);
   if (commit == nullptr) {
     if (metadata(kCommitName) != kCommitKind) return;
     throw error(kCommitName, "is announced but missing: the file is damaged", kRestore);
   }
-  const std::span<const std::byte> bytes = file_.bytes();
   const std::vector<std::uint64_t> shape = {kCommitBytes};
   if (commit != &arrays_.back() || commit->type != ElementType::u8 || commit->shape != shape) {
     throw error(kCommitName, "must be the last array, of type U8 and shape [32]");
-  }
-  const Sha256Digest digest = sha256(bytes.first(bytes.size() - kCommitBytes));
-  if (!std::equal(digest.begin(), digest.end(), bytes.last(kCommitBytes).begin())) {
-    throw error(kCommitName, "does not match the contents: the file is damaged", kRestore);
   }
   arrays_.pop_back();
   committed_ = true;
 }
 
-std::optional<std::string_view> Container::metadata(std::string_view key) const {
+void ContainerHeader::check_commit(const Sha256Digest& digest,
+                                   std::span<const std::byte> commit) const {
+  if (!std::equal(digest.begin(), digest.end(), commit.begin(), commit.end())) {
+    throw error(kCommitName, "does not match the contents: the file is damaged", kRestore);
+  }
+}
+
+std::optional<std::string_view> ContainerHeader::metadata(std::string_view key) const {
   for (const auto& [name, value] : metadata_) {
     if (name == key) return value;
   }
   return std::nullopt;
 }
 
-const ArrayInfo* Container::find(std::string_view name) const noexcept {
+const ArrayInfo* ContainerHeader::find(std::string_view name) const noexcept {
   const auto found = std::find_if(arrays_.begin(), arrays_.end(),
                                   [&](const ArrayInfo& array) { return array.name == name; });
   return found == arrays_.end() ? nullptr : &*found;
 }
 
-const ArrayInfo& Container::at(std::string_view name) const {
+const ArrayInfo& ContainerHeader::at(std::string_view name, ElementType type) const {
   const ArrayInfo* const found = find(name);
-  if (found != nullptr) return *found;
-  std::vector<std::string_view> names;
-  names.reserve(arrays_.size());
-  for (const ArrayInfo& array : arrays_) names.emplace_back(array.name);
-  throw error(name, "is not in the file", suggestion(name, names));
+  if (found == nullptr) {
+    std::vector<std::string_view> names;
+    names.reserve(arrays_.size());
+    for (const ArrayInfo& array : arrays_) names.emplace_back(array.name);
+    throw error(name, "is not in the file", suggestion(name, names));
+  }
+  if (found->type != type &&
+      !(type == ElementType::u8 && found->type == ElementType::boolean)) {
+    throw error(name, "has type " + std::string(name_of(found->type)) + ", want " +
+                          std::string(name_of(type)));
+  }
+  return *found;
+}
+
+Error ContainerHeader::error(std::string_view array, std::string problem, std::string fix) const {
+  return array_error(source_, array, std::move(problem), std::move(fix));
+}
+
+Container Container::open(const std::filesystem::path& path, const ContainerOptions& options) {
+  std::string source = path.string();
+  if (options.mapped) return parse(FileBytes::map(path, options.max_bytes), std::move(source));
+  std::optional<ContainerHeader> header;
+  FileBytes file = FileBytes::read_checked(
+      path, options.max_bytes, kLengthBytes + kMaxHeaderBytes,
+      [&](std::span<const std::byte> head, std::uint64_t file_size) {
+        header = ContainerHeader::parse(head, file_size, std::move(source));
+      });
+  return {std::move(file), std::move(*header)};
+}
+
+Container Container::parse(FileBytes file, std::string source) {
+  ContainerHeader header =
+      ContainerHeader::parse(file.bytes(), file.bytes().size(), std::move(source));
+  return {std::move(file), std::move(header)};
+}
+
+Container::Container(FileBytes file, ContainerHeader header)
+    : file_(std::move(file)), header_(std::move(header)) {
+  if (!header_.committed()) return;
+  const std::span<const std::byte> bytes = file_.bytes();
+  header_.check_commit(sha256(bytes.first(bytes.size() - kCommitBytes)), bytes.last(kCommitBytes));
 }
 
 std::span<const std::byte> Container::bytes_of(std::string_view name,
                                                ElementType type,
                                                std::size_t alignment) const {
-  const ArrayInfo& array = at(name);
-  const bool as_bytes = type == ElementType::u8 && array.type == ElementType::boolean;
-  if (array.type != type && !as_bytes) {
-    throw error(name, "has type " + std::string(name_of(array.type)) + ", want " +
-                          std::string(name_of(type)));
-  }
+  const ArrayInfo& array = header_.at(name, type);
   if (array.offset % alignment != 0) {
-    throw error(name,
-                "starts at byte " + std::to_string(array.offset) +
-                    ", which is not a multiple of its element size",
-                "write it with the safetensors package, which aligns arrays");
+    throw header_.error(name,
+                        "starts at byte " + std::to_string(array.offset) +
+                            ", which is not a multiple of its element size",
+                        "write it with the safetensors package, which aligns arrays");
   }
   return file_.bytes().subspan(array.offset, array.bytes);
 }
 
-Error Container::error(std::string_view array, std::string problem, std::string fix) const {
-  return array_error(source_, array, std::move(problem), std::move(fix));
+ContainerArrays::Values ContainerArrays::make_values(const ArrayInfo& info) {
+  const std::uint64_t count = info.bytes / size_of(info.type);
+  switch (info.type) {
+    case ElementType::f64: return std::vector<double>(count);
+    case ElementType::f32: return std::vector<float>(count);
+    case ElementType::i64: return std::vector<std::int64_t>(count);
+    case ElementType::u64: return std::vector<std::uint64_t>(count);
+    case ElementType::i32: return std::vector<std::int32_t>(count);
+    case ElementType::u32: return std::vector<std::uint32_t>(count);
+    case ElementType::i16: return std::vector<std::int16_t>(count);
+    case ElementType::u16: return std::vector<std::uint16_t>(count);
+    case ElementType::i8: return std::vector<std::int8_t>(count);
+    case ElementType::u8:
+    case ElementType::boolean: return std::vector<std::uint8_t>(count);
+  }
+  return {};
+}
+
+ContainerArrays ContainerArrays::gather(const Read& read,
+                                        std::uint64_t file_size,
+                                        std::string source,
+                                        const Check& check) {
+  std::vector<std::byte> head(std::min<std::uint64_t>(kLengthBytes, file_size));
+  read(head);
+  std::uint64_t length = 0;
+  if (head.size() == kLengthBytes) std::memcpy(&length, head.data(), kLengthBytes);
+  // A length that the header's parser refuses is not read at all.
+  if (length <= kMaxHeaderBytes && length <= file_size - head.size()) {
+    head.resize(head.size() + length);
+    read(std::span(head).last(length));
+  }
+  ContainerArrays arrays(ContainerHeader::parse(head, file_size, std::move(source)));
+  check(arrays.header_);
+  const bool committed = arrays.header_.committed();
+  Sha256 hash;
+  hash.update(head);
+  for (const ArrayInfo& info : arrays.header_.arrays()) {
+    arrays.values_.push_back(make_values(info));
+    const auto fill = [&](auto& values) {
+      // In pieces that stay in the cache between reading and hashing.
+      constexpr std::size_t piece_bytes = std::size_t{1} << 18U;
+      std::span<std::byte> rest = std::as_writable_bytes(std::span(values));
+      while (!rest.empty()) {
+        const std::span<std::byte> piece = rest.first(std::min(rest.size(), piece_bytes));
+        read(piece);
+        if (committed) hash.update(piece);
+        rest = rest.subspan(piece.size());
+      }
+    };
+    std::visit(fill, arrays.values_.back());
+  }
+  if (committed) {
+    Sha256Digest commit{};
+    read(commit);
+    arrays.header_.check_commit(hash.finish(), commit);
+  }
+  return arrays;
+}
+
+ContainerArrays ContainerArrays::read(const std::filesystem::path& path,
+                                      const Check& check,
+                                      std::uint64_t max_bytes) {
+  InputFile file(path, max_bytes);
+  ContainerArrays arrays = gather([&](std::span<std::byte> buffer) { file.read(buffer); },
+                                  file.size(), path.string(), check);
+  file.finish();
+  return arrays;
+}
+
+ContainerArrays ContainerArrays::copy(std::span<const std::byte> bytes,
+                                      std::string source,
+                                      const Check& check) {
+  std::span<const std::byte> rest = bytes;
+  const auto read = [&](std::span<std::byte> buffer) {
+    std::copy_n(rest.begin(), buffer.size(), buffer.begin());
+    rest = rest.subspan(buffer.size());
+  };
+  return gather(read, bytes.size(), std::move(source), check);
 }
 
 }  // namespace vlearn

@@ -31,65 +31,8 @@ auto retry(const Call& call) {
   return result;
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int value) noexcept : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor(Descriptor&&) = delete;
-  Descriptor& operator=(Descriptor&&) = delete;
-  [[nodiscard]] int value() const noexcept { return value_; }
-
- private:
-  int value_;
-};
-
-/// Opens a regular file for reading and tells its size. O_NONBLOCK: a FIFO must not hang us.
-std::size_t open_size(const Descriptor& file,
-                      const std::filesystem::path& path,
-                      std::uint64_t max_bytes) {
-  if (file.value() < 0) {
-    throw Error(ErrorKind::input, path.string(), "cannot be opened: " + reason(errno));
-  }
-  struct stat status {};
-  if (::fstat(file.value(), &status) != 0) {
-    throw Error(ErrorKind::input, path.string(), "cannot be examined: " + reason(errno));
-  }
-  if (!S_ISREG(status.st_mode)) {
-    throw Error(ErrorKind::input, path.string(), "is not a regular file", "give a file");
-  }
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size > max_bytes) {
-    throw Error(
-        ErrorKind::resource, path.string(),
-        "has " + std::to_string(size) + " bytes, the limit is " + std::to_string(max_bytes));
-  }
-  return static_cast<std::size_t>(size);
-}
-
-int open_for_reading(const std::filesystem::path& path) {
-  return retry([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
-}
-
 Error changed(const std::filesystem::path& path) {
   return {ErrorKind::input, path.string(), "changed its size while it was read", "try again"};
-}
-
-/// Fills the buffer from where the file stands.
-void read_exactly(const Descriptor& file,
-                  const std::filesystem::path& path,
-                  std::span<std::byte> buffer) {
-  while (!buffer.empty()) {
-    const ssize_t count = retry([&] { return ::read(file.value(), buffer.data(), buffer.size()); });
-    if (count < 0) {
-      throw Error(ErrorKind::input, path.string(), "cannot be read: " + reason(errno));
-    }
-    if (count == 0) throw changed(path);
-    buffer = buffer.subspan(static_cast<std::size_t>(count));
-  }
 }
 
 [[noreturn]] void throw_write_error(const std::filesystem::path& path, int code) {
@@ -123,6 +66,48 @@ void read_exactly(const Descriptor& file,
 
 }  // namespace
 
+InputFile::InputFile(std::filesystem::path path, std::uint64_t max_bytes) : path_(std::move(path)) {
+  // O_NONBLOCK: a FIFO must not hang us.
+  descriptor_ = retry([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
+  if (descriptor_ < 0) {
+    throw Error(ErrorKind::input, path_.string(), "cannot be opened: " + reason(errno),
+                "give a file that exists and may be read");
+  }
+  const auto refuse = [&](ErrorKind kind, std::string problem, std::string fix) {
+    ::close(descriptor_);
+    throw Error(kind, path_.string(), std::move(problem), std::move(fix));
+  };
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) {
+    refuse(ErrorKind::input, "cannot be examined: " + reason(errno), "");
+  }
+  if (!S_ISREG(status.st_mode)) refuse(ErrorKind::input, "is not a regular file", "give a file");
+  size_ = static_cast<std::uint64_t>(status.st_size);
+  if (size_ > max_bytes) {
+    refuse(ErrorKind::resource,
+           "has " + std::to_string(size_) + " bytes, the limit is " + std::to_string(max_bytes),
+           "");
+  }
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+void InputFile::read(std::span<std::byte> buffer) {
+  while (!buffer.empty()) {
+    const ssize_t count = retry([&] { return ::read(descriptor_, buffer.data(), buffer.size()); });
+    if (count < 0) {
+      throw Error(ErrorKind::input, path_.string(), "cannot be read: " + reason(errno));
+    }
+    if (count == 0) throw changed(path_);
+    buffer = buffer.subspan(static_cast<std::size_t>(count));
+  }
+}
+
+void InputFile::finish() {
+  std::byte beyond{};
+  if (retry([&] { return ::read(descriptor_, &beyond, 1); }) != 0) throw changed(path_);
+}
+
 void FileBytes::Release::operator()(const std::byte* data) const noexcept {
   if (mapped_size > 0) {
     ::munmap(const_cast<std::byte*>(data), mapped_size);
@@ -139,25 +124,24 @@ FileBytes FileBytes::read_checked(const std::filesystem::path& path,
                                   std::uint64_t max_bytes,
                                   std::size_t head_bytes,
                                   const Check& check) {
-  const Descriptor file(open_for_reading(path));
-  const std::size_t size = open_size(file, path, max_bytes);
+  InputFile file(path, max_bytes);
+  const std::size_t size = file.size();
   std::vector<std::byte> head(std::min(head_bytes, size));
-  read_exactly(file, path, head);
+  file.read(head);
   check(head, size);
   auto buffer = std::make_unique_for_overwrite<std::byte[]>(size);
   const std::span<std::byte> bytes(buffer.get(), size);
   std::copy(head.begin(), head.end(), bytes.begin());
-  read_exactly(file, path, bytes.subspan(head.size()));
-  std::byte beyond{};
-  if (retry([&] { return ::read(file.value(), &beyond, 1); }) != 0) throw changed(path);
+  file.read(bytes.subspan(head.size()));
+  file.finish();
   return {Data(buffer.release(), Release{}), size};
 }
 
 FileBytes FileBytes::map(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const Descriptor file(open_for_reading(path));
-  const std::size_t size = open_size(file, path, max_bytes);
+  const InputFile file(path, max_bytes);
+  const std::size_t size = file.size();
   if (size == 0) return {Data(nullptr, Release{}), 0};
-  void* const data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.value(), 0);
+  void* const data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor_, 0);
   if (data == MAP_FAILED) {
     throw Error(ErrorKind::resource, path.string(), "cannot be mapped: " + reason(errno));
   }
@@ -233,12 +217,16 @@ void AtomicFile::commit() {
   }
   // The new name itself must survive a power loss. Some file systems cannot sync a folder (EINVAL).
   const std::filesystem::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
-  const Descriptor directory(
-      retry([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
-  if (directory.value() < 0 ||
-      (retry([&] { return ::fsync(directory.value()); }) != 0 && errno != EINVAL)) {
+  const int directory =
+      retry([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  int failure = directory < 0 ? errno : 0;
+  if (directory >= 0) {
+    if (retry([&] { return ::fsync(directory); }) != 0 && errno != EINVAL) failure = errno;
+    ::close(directory);
+  }
+  if (failure != 0) {
     throw Error(ErrorKind::resource, path_.string(),
-                "is written, but its folder could not be synced: " + reason(errno));
+                "is written, but its folder could not be synced: " + reason(failure));
   }
 }
 

@@ -355,12 +355,12 @@ JsonValue JsonValue::at(std::string_view key) const {
   return *found;
 }
 
-void JsonValue::allow_keys(std::initializer_list<std::string_view> keys) const {
+void JsonValue::allow_keys(std::span<const std::string_view> keys) const {
   if (!is_object()) throw wrong_kind("an object");
   for (const JsonValue item : items()) {
     if (std::find(keys.begin(), keys.end(), item.key()) != keys.end()) continue;
     throw item.error("is not a key that may stand here",
-                     suggestion(item.key(), std::span(keys.begin(), keys.size())));
+                     suggestion(item.key(), keys));
   }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -38,7 +39,7 @@ void append_quoted(std::string& out, std::string_view text) {
 }  // namespace
 
 void JsonWriter::new_line() {
-  if (layout_ == Layout::compact) return;
+  if (layout_ == Layout::compact || depth_ > line_depth_) return;
   text_ += '\n';
   text_.append(2 * depth_, ' ');
 }
@@ -46,9 +47,14 @@ void JsonWriter::new_line() {
 /// What stands between the previous value and the next one.
 void JsonWriter::separate() {
   if (std::exchange(after_key_, false)) return;
-  if (!first_) text_ += ',';
+  if (!first_) text_ += depth_ > line_depth_ ? ", " : ",";
   if (depth_ > 0) new_line();
   first_ = false;
+}
+
+JsonWriter& JsonWriter::on_one_line() {
+  if (layout_ == Layout::indented) line_depth_ = std::min(line_depth_, depth_);
+  return *this;
 }
 
 JsonWriter& JsonWriter::open(char bracket) {
@@ -61,8 +67,8 @@ JsonWriter& JsonWriter::open(char bracket) {
 
 JsonWriter& JsonWriter::close(char bracket) {
   VLEARN_ASSERT(depth_ > 0 && !after_key_);
-  --depth_;
-  if (!first_) new_line();
+  if (--depth_ < line_depth_ && !first_) new_line();
+  if (depth_ == line_depth_) line_depth_ = SIZE_MAX;
   text_ += bracket;
   first_ = false;
   return *this;

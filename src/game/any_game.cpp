@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/game/any_game.h"
 
+#include <algorithm>
 #include <array>
 
 #include "families.h"
@@ -43,6 +44,13 @@ std::span<const GameFamily> game_families() noexcept {
     return list;
   }();
   return families;
+}
+
+bool is_family(std::string_view name) noexcept {
+  if (name.starts_with(kCongestionPrefix)) return true;
+  const std::string_view family = name.substr(0, name.find(':'));
+  return std::any_of(kFamilies.begin(), kFamilies.end(),
+                     [&](const Entry& entry) { return entry.family.name == family; });
 }
 
 AnyGame make_game(std::string_view name) {

@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   try {
     const vlearn::Container container = vlearn::Container::open(argv[1]);
-    for (const vlearn::ArrayInfo& array : container.arrays()) {
+    for (const vlearn::ArrayInfo& array : container.header().arrays()) {
       std::string shape;
       for (const std::uint64_t size : array.shape) shape += std::to_string(size) + " ";
       double sum = 0.0;
@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
       }
       std::printf("%s %s [ %s] %s %.17g\n", array.name.c_str(),
                   std::string(vlearn::name_of(array.type)).c_str(), shape.c_str(),
-                  container.committed() ? "committed" : "open", sum);
+                  container.header().committed() ? "committed" : "open", sum);
     }
   } catch (const vlearn::Error& error) {
     std::printf("%s\n", error.what());

@@ -20,15 +20,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "vlearn/core/error.h"
 #include "vlearn/core/file.h"
+#include "vlearn/core/hash.h"
 
 namespace vlearn {
 
@@ -131,7 +134,45 @@ struct ContainerOptions {
   bool mapped = false;
 };
 
-/// A file of arrays, checked as a whole when it is opened.
+/// What a file says about its arrays.
+class ContainerHeader {
+ public:
+  /// `head` has the whole header, or all of a shorter file. `source` stands in front of every
+  /// message.
+  [[nodiscard]] static ContainerHeader parse(std::span<const std::byte> head,
+                                             std::uint64_t file_size,
+                                             std::string source);
+
+  /// Whether the file carries a commit.
+  [[nodiscard]] bool committed() const noexcept { return committed_; }
+  [[nodiscard]] const std::string& source() const noexcept { return source_; }
+  /// Keys and values, in the order of the file.
+  [[nodiscard]] std::span<const std::pair<std::string, std::string>> metadata() const noexcept {
+    return metadata_;
+  }
+  [[nodiscard]] std::optional<std::string_view> metadata(std::string_view key) const;
+  /// In file order, without `commit`.
+  [[nodiscard]] std::span<const ArrayInfo> arrays() const noexcept { return arrays_; }
+  /// Null when there is none.
+  [[nodiscard]] const ArrayInfo* find(std::string_view name) const noexcept;
+  /// Throws Error where there is none, or where it is of another type (BOOL is read as U8).
+  [[nodiscard]] const ArrayInfo& at(std::string_view name, ElementType type) const;
+  [[nodiscard]] Error error(std::string_view array,
+                            std::string problem,
+                            std::string fix = {}) const;
+  /// Throws Error unless `digest`, of all bytes before the commit, is what the commit says.
+  void check_commit(const Sha256Digest& digest, std::span<const std::byte> commit) const;
+
+ private:
+  void set_commit_aside();
+
+  std::string source_;
+  std::vector<std::pair<std::string, std::string>> metadata_;
+  std::vector<ArrayInfo> arrays_;
+  bool committed_ = false;
+};
+
+/// A file of arrays, checked as a whole when it is opened, and looked at in place.
 class Container {
  public:
   [[nodiscard]] static Container open(const std::filesystem::path& path,
@@ -139,17 +180,7 @@ class Container {
   /// `source` stands in front of every message.
   [[nodiscard]] static Container parse(FileBytes file, std::string source);
 
-  /// Whether the file carried a commit (which has then been found right).
-  [[nodiscard]] bool committed() const noexcept { return committed_; }
-  [[nodiscard]] const std::string& source() const noexcept { return source_; }
-
-  [[nodiscard]] std::optional<std::string_view> metadata(std::string_view key) const;
-  /// In file order, without `commit`.
-  [[nodiscard]] std::span<const ArrayInfo> arrays() const noexcept { return arrays_; }
-  /// Null when there is none.
-  [[nodiscard]] const ArrayInfo* find(std::string_view name) const noexcept;
-  /// Throws Error where there is none.
-  [[nodiscard]] const ArrayInfo& at(std::string_view name) const;
+  [[nodiscard]] const ContainerHeader& header() const noexcept { return header_; }
 
   /// The values of an array, in place. Throws Error when it is missing, of another type, or not
   /// aligned for T (files from other software need not be).
@@ -159,30 +190,66 @@ class Container {
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
-  [[nodiscard]] Error error(std::string_view array,
-                            std::string problem,
-                            std::string fix = {}) const;
-
  private:
-  struct Header {
-    std::vector<std::pair<std::string, std::string>> metadata;
-    std::vector<ArrayInfo> arrays;
-  };
-  Container(FileBytes file, std::string source, Header header);
-  /// `head` has the whole header, or all of a shorter file.
-  static Header parse_header(std::span<const std::byte> head,
-                             std::uint64_t file_size,
-                             const std::string& source);
-  void check_commit();
+  Container(FileBytes file, ContainerHeader header);
   [[nodiscard]] std::span<const std::byte> bytes_of(std::string_view name,
                                                     ElementType type,
                                                     std::size_t alignment) const;
 
   FileBytes file_;
-  std::string source_;
-  std::vector<std::pair<std::string, std::string>> metadata_;
-  std::vector<ArrayInfo> arrays_;
-  bool committed_ = false;
+  ContainerHeader header_;
+};
+
+/// A file of arrays to be taken out one by one, for a program that goes on to own them: each lies
+/// in a vector of its own, so that nothing is in memory twice.
+class ContainerArrays {
+ public:
+  /// Checks the file as a whole, as Container::open does. `check` may look at the header and throw,
+  /// before memory for the arrays is taken.
+  using Check = std::function<void(const ContainerHeader&)>;
+  [[nodiscard]] static ContainerArrays read(const std::filesystem::path& path,
+                                            const Check& check,
+                                            std::uint64_t max_bytes = ContainerOptions{}.max_bytes);
+  /// The same for bytes in memory.
+  [[nodiscard]] static ContainerArrays copy(std::span<const std::byte> bytes,
+                                            std::string source,
+                                            const Check& check);
+
+  [[nodiscard]] const ContainerHeader& header() const noexcept { return header_; }
+
+  /// Hands an array over; what is left of it is empty. Throws Error when it is missing or of
+  /// another type.
+  template <ArrayElement T>
+  [[nodiscard]] std::vector<T> take(std::string_view name) {
+    const ArrayInfo& info = header_.at(name, *kElementType<T>);
+    return std::exchange(
+        std::get<std::vector<T>>(values_[static_cast<std::size_t>(&info - header_.arrays().data())]),
+        {});
+  }
+
+ private:
+  using Values = std::variant<std::vector<double>,
+                              std::vector<float>,
+                              std::vector<std::int64_t>,
+                              std::vector<std::uint64_t>,
+                              std::vector<std::int32_t>,
+                              std::vector<std::uint32_t>,
+                              std::vector<std::int16_t>,
+                              std::vector<std::uint16_t>,
+                              std::vector<std::int8_t>,
+                              std::vector<std::uint8_t>>;
+
+  explicit ContainerArrays(ContainerHeader header) : header_(std::move(header)) {}
+  static Values make_values(const ArrayInfo& info);
+  /// `read` fills a buffer with the bytes that come next.
+  using Read = std::function<void(std::span<std::byte>)>;
+  static ContainerArrays gather(const Read& read,
+                                std::uint64_t file_size,
+                                std::string source,
+                                const Check& check);
+
+  ContainerHeader header_;
+  std::vector<Values> values_;  // as header_.arrays()
 };
 
 }  // namespace vlearn

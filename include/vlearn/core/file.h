@@ -16,6 +16,32 @@
 
 namespace vlearn {
 
+/// A regular file that is read from its begin to its end. Opening a FIFO or a folder fails instead
+/// of waiting; a file that changes its size meanwhile is an Error.
+class InputFile {
+ public:
+  /// Throws Error (input) when it is missing or not a regular file, and Error (resource) when it is
+  /// larger than `max_bytes`.
+  InputFile(std::filesystem::path path, std::uint64_t max_bytes);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  InputFile(InputFile&&) = delete;
+  InputFile& operator=(InputFile&&) = delete;
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  /// Fills the buffer with the bytes that come next; throws Error (input) when there are fewer.
+  void read(std::span<std::byte> buffer);
+  /// Throws Error (input) when more bytes follow. The last call.
+  void finish();
+
+ private:
+  friend class FileBytes;
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
 /// The bytes of one file, kept as long as this object lives; aligned to 16 bytes at least.
 class FileBytes {
  public:

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -111,7 +112,10 @@ class JsonValue {
   [[nodiscard]] std::optional<JsonValue> find(std::string_view key) const;
   [[nodiscard]] JsonValue at(std::string_view key) const;
   /// Throws for a key that is not in the list, and suggests the nearest that is.
-  void allow_keys(std::initializer_list<std::string_view> keys) const;
+  void allow_keys(std::span<const std::string_view> keys) const;
+  void allow_keys(std::initializer_list<std::string_view> keys) const {
+    allow_keys(std::span(keys.begin(), keys.size()));
+  }
 
   [[nodiscard]] std::uint32_t line() const { return node().line; }
   /// "rules[3].reward"; empty for the root.
@@ -177,6 +181,8 @@ class JsonWriter {
   JsonWriter& end_object() { return close('}'); }
   JsonWriter& begin_array() { return open('['); }
   JsonWriter& end_array() { return close(']'); }
+  /// In an indented text: the array or object that opens next stays on one line.
+  JsonWriter& on_one_line();
   JsonWriter& key(std::string_view name);
   JsonWriter& value(std::string_view text);
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
@@ -203,8 +209,9 @@ class JsonWriter {
   Layout layout_;
   std::string text_;
   std::size_t depth_ = 0;
-  bool first_ = true;       // nothing yet at this level
-  bool after_key_ = false;  // the next value completes a member
+  std::size_t line_depth_ = SIZE_MAX;  // levels from this one on stay on one line
+  bool first_ = true;                  // nothing yet at this level
+  bool after_key_ = false;             // the next value completes a member
 };
 
 }  // namespace vlearn

@@ -16,6 +16,11 @@
 
 namespace vlearn {
 
+/// Whether a word can be a name: 1 to 255 bytes of UTF-8, but not "*" (all of them) and not "note"
+/// (a remark, wherever names are keys).
+[[nodiscard]] bool can_be_name(std::string_view word) noexcept;
+inline constexpr const char* kWantName = "want 1 to 255 bytes of UTF-8, not '*' and not 'note'";
+
 /// Names of players, states and actions. Whatever has no name is called by its number, counted from
 /// one.
 struct GameNames {
@@ -45,8 +50,8 @@ struct GameNames {
                                    State s,
                                    std::string_view name) const;
 
-  /// Throws Error (input) unless there are as many names as the frame has things, each of 1 to 255
-  /// bytes, none of them "*", none of them twice.
+  /// Throws Error (input) unless there are as many names as the frame has things, and no name
+  /// twice.
   void check(const Frame& frame) const;
 
   friend bool operator==(const GameNames&, const GameNames&) = default;

@@ -1,8 +1,7 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A known game whose model is chosen at run time, and the names that stand for games wherever a
-// command takes GAME.
+// A known game whose model is chosen at run time, and the families of games that are generated.
 #pragma once
 
 #include <span>
@@ -33,6 +32,9 @@ struct GameFamily {
 };
 
 [[nodiscard]] std::span<const GameFamily> game_families() noexcept;
+
+/// Whether a name, with or without parameters, is that of a family.
+[[nodiscard]] bool is_family(std::string_view name) noexcept;
 
 /// The game of a name: "soccer", "random:players=3,states=4,actions=3,horizon=5,seed=7". Throws
 /// Error (usage) that suggests what was meant.

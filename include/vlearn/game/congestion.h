@@ -49,6 +49,8 @@ class CongestionGame {
 
   [[nodiscard]] const Frame& frame() const noexcept { return frame_; }
   [[nodiscard]] std::size_t num_routes() const noexcept { return options_.num_routes; }
+  /// As the constructor got them, defaults filled in.
+  [[nodiscard]] const CongestionOptions& options() const noexcept { return options_; }
 
   [[nodiscard]] State start(const Nature& nature) const noexcept {
     return frame_.draw_start(nature);

@@ -6,13 +6,14 @@
 // is taken, and whatever is wrong is an Error that names file, place and fix.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "vlearn/core/container.h"
 #include "vlearn/game/about.h"
 #include "vlearn/game/any_game.h"
 
@@ -40,7 +41,8 @@ void write_game(const std::filesystem::path& path, const LoadedGame& game);
 [[nodiscard]] std::string game_to_json(const LoadedGame& game);
 [[nodiscard]] LoadedGame parse_nfg(std::string_view text, const std::string& source);
 [[nodiscard]] std::string game_to_nfg(const LoadedGame& game);
-[[nodiscard]] LoadedGame game_from_arrays(ContainerArrays arrays);
+[[nodiscard]] LoadedGame parse_game_container(std::span<const std::byte> bytes,
+                                              const std::string& source);
 
 /// GAME of the command line: "-" (standard input, JSON or .nfg), the name of a file, an entry of
 /// the catalogue, or a family with its parameters.

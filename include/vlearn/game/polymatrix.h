@@ -43,6 +43,8 @@ class PolymatrixGame {
   PolymatrixGame(Frame frame, PolymatrixOptions options);
 
   [[nodiscard]] const Frame& frame() const noexcept { return frame_; }
+  /// As the constructor got them, defaults filled in.
+  [[nodiscard]] const PolymatrixOptions& options() const noexcept { return options_; }
 
   [[nodiscard]] State start(const Nature& nature) const noexcept {
     return frame_.draw_start(nature);

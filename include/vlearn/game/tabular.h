@@ -69,6 +69,7 @@ class DenseRows {
   }
   /// The most additions that expect() makes.
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
+  [[nodiscard]] const Tables& tables() const noexcept { return probabilities_; }
 
  private:
   [[nodiscard]] std::span<const double> row(std::size_t cell, std::size_t joint) const noexcept {
@@ -107,6 +108,7 @@ class SparseRows {
     }
   }
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
+  [[nodiscard]] const Tables& tables() const noexcept { return tables_; }
 
  private:
   std::vector<std::size_t> first_row_;  // of each cell
@@ -124,6 +126,8 @@ class TabularGame {
 
   [[nodiscard]] const Frame& frame() const noexcept { return frame_; }
   [[nodiscard]] const Rows& rows() const noexcept { return rows_; }
+  /// As the constructor got them.
+  [[nodiscard]] std::span<const double> rewards() const noexcept { return rewards_; }
 
   [[nodiscard]] State start(const Nature& nature) const noexcept {
     return frame_.draw_start(nature);
@@ -148,6 +152,11 @@ class TabularGame {
 
   /// The mean reward of a joint action in [0, 1].
   [[nodiscard]] double reward(Player player, std::size_t cell, std::size_t joint) const noexcept;
+  /// The same in the user's units: the number that was given. Of a zero-sum game's second player
+  /// what is left of the sum, exactly -r where its range is the negative of the first one's.
+  [[nodiscard]] double user_reward(Player player,
+                                   std::size_t cell,
+                                   std::size_t joint) const noexcept;
 
  private:
   Frame frame_;

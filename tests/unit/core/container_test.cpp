@@ -61,17 +61,17 @@ TEST_F(ContainerTest, RoundTrip) {
   write_sample();
   for (const bool mapped : {false, true}) {
     const Container container = Container::open(path(), {.mapped = mapped});
-    EXPECT_TRUE(container.committed());
-    EXPECT_EQ(container.metadata("format"), "vlearn.test/1");
-    EXPECT_EQ(container.metadata("seed"), "7");
-    EXPECT_EQ(container.metadata("missing"), std::nullopt);
-    EXPECT_EQ(container.arrays().size(), 4U);
-    EXPECT_EQ(container.at("values").shape, (std::vector<std::uint64_t>{2, 3}));
+    EXPECT_TRUE(container.header().committed());
+    EXPECT_EQ(container.header().metadata("format"), "vlearn.test/1");
+    EXPECT_EQ(container.header().metadata("seed"), "7");
+    EXPECT_EQ(container.header().metadata("missing"), std::nullopt);
+    EXPECT_EQ(container.header().arrays().size(), 4U);
+    EXPECT_EQ(container.header().at("values", ElementType::f64).shape, (std::vector<std::uint64_t>{2, 3}));
     EXPECT_EQ(container.view<double>("values")[4], 5.5);
     EXPECT_EQ(container.view<std::uint8_t>("bytes").size(), 3U);
     EXPECT_EQ(container.view<std::int32_t>("one")[0], -7);
     EXPECT_TRUE(container.view<float>("none").empty());
-    EXPECT_EQ(container.find("commit"), nullptr);
+    EXPECT_EQ(container.header().find("commit"), nullptr);
   }
 }
 
@@ -114,12 +114,12 @@ TEST_F(ContainerTest, EveryTruncationIsFound) {
 TEST_F(ContainerTest, ReadsFilesOfOthersAndSaysSo) {
   write_raw(R"({"x":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}  )", std::string(8, '\0'));
   const Container container = Container::open(path());
-  EXPECT_FALSE(container.committed());
+  EXPECT_FALSE(container.header().committed());
   EXPECT_EQ(container.view<double>("x")[0], 0.0);
   write_raw(R"({"__metadata__":{"commit":"98f5cb0"}})", "");  // of a repository, say
-  EXPECT_FALSE(Container::open(path()).committed());
+  EXPECT_FALSE(Container::open(path()).header().committed());
   write_raw("{}      ", "");
-  EXPECT_TRUE(Container::open(path()).arrays().empty());
+  EXPECT_TRUE(Container::open(path()).header().arrays().empty());
 }
 
 TEST_F(ContainerTest, RefusesLengthsThatLie) {
@@ -198,7 +198,7 @@ TEST_F(ContainerTest, HoldsAsManyArraysAsAllowed) {
   for (int i = 0; i < 4095; ++i) writer.add(std::to_string(i), {0}, none);
   error_of(ErrorKind::usage, [&] { writer.add("more", {0}, none); });
   writer.write(path());
-  EXPECT_EQ(Container::open(path()).arrays().size(), 4095U);
+  EXPECT_EQ(Container::open(path()).header().arrays().size(), 4095U);
 }
 
 TEST_F(ContainerTest, ViewsCheckNameTypeAndAlignment) {
