@@ -458,6 +458,12 @@ def read_policy(game, rules):
     return policy
 
 
+def largest_gain(game, policy, target):
+    values = evaluate(game, policy)
+    players = range(1 if game.is_congestion else len(game.players))
+    return max(best_deviation(game, policy, i, target) - values[i] for i in players)
+
+
 def check(game, known):
     """(target, distance of the values, largest gain) of an entry; None for what is not stated."""
     stated = [number(v) for v in known.get("values", [])]
@@ -466,10 +472,7 @@ def check(game, known):
     policy = read_policy(game, known["policy"])
     values = evaluate(game, policy)
     distance = max((abs(a - b) for a, b in zip(values, stated, strict=True)), default=None)
-    players = range(1 if game.is_congestion else len(game.players))
-    target = known["target"]
-    most = max(best_deviation(game, policy, i, target) - values[i] for i in players)
-    return target, distance, most
+    return known["target"], distance, largest_gain(game, policy, known["target"])
 
 
 def main():
@@ -488,6 +491,7 @@ def main():
     if options.command == "solve":
         target = options.target or ("optimal" if len(game.players) == 1 else "nash")
         policy, values = solve(game, target)
+        print(f"largest gain by deviating: {largest_gain(game, policy, target)}", file=sys.stderr)
         known = {"target": target, "values": [written(v) for v in values], "source": options.source}
         if not options.values_only:
             known["policy"] = written_policy(game, policy)
