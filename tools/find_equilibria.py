@@ -152,7 +152,7 @@ def equal_on(terms, supports, shape):
 def zero_sum_stage(q, shape):
     """Linear programming finds the supports, their equations the digits."""
     profile = []
-    for table in (q[0], -q[0].T):
+    for table in (q[0], q[1].T):
         rows, columns = table.shape
         found = linprog(
             np.append(np.zeros(rows), -1),

@@ -108,14 +108,18 @@ def game_from_safetensors(path):
     stationary = about.get("stationary", "true") == "true"
     zero_sum = about.get("zero_sum", "false") == "true"
     layers = 1 if stationary else horizon
+    ranges = arrays.get("ranges")
     if "R" in arrays:
-        cells = cells_of_regular(arrays["P"], arrays["R"], layers, stationary, zero_sum)
+        cells = cells_of_regular(arrays["P"], arrays["R"], layers, stationary)
     elif about.get("model", "table") == "congestion":
         cells = cells_of_congestion(arrays, layers)
     elif about.get("model", "table") == "polymatrix":
-        cells = cells_of_polymatrix(arrays, layers, horizon)
+        cells = cells_of_polymatrix(arrays, layers)
     else:
         cells = cells_of_flat(arrays, layers, zero_sum)
+    if zero_sum:
+        for cell in (cell for layer in cells for cell in layer):
+            cell.rewards = np.concatenate([cell.rewards, opposite(cell.rewards, ranges)])
     first = len(cells[0])
     initial = arrays.get("initial", np.eye(1, first)[0])
     text = json.loads(arrays["about"].tobytes()) if "about" in arrays else {}
@@ -139,11 +143,15 @@ def game_from_safetensors(path):
     return game
 
 
-def both(rewards, zero_sum):
-    return np.concatenate([rewards, -rewards]) if zero_sum else rewards
+def opposite(rewards, ranges):
+    """Player 2's rewards in a zero-sum game: their shares of the two ranges sum to one."""
+    if ranges is None:
+        return -rewards
+    (low, high), (other_low, other_high) = np.broadcast_to(ranges, (2, 2))
+    return other_low + (other_high - other_low) * (high - rewards) / (high - low)
 
 
-def cells_of_regular(p, r, layers, stationary, zero_sum):
+def cells_of_regular(p, r, layers, stationary):
     if stationary:
         p, r = p[None], r[None]
     cells = []
@@ -153,7 +161,7 @@ def cells_of_regular(p, r, layers, stationary, zero_sum):
             shape = r.shape[3:]
             rows = csr_array(p[h, s].reshape(-1, p.shape[-1])) if h < len(p) else None
             rewards = r[h, :, s].reshape(r.shape[1], -1)
-            layer.append(Cell(shape, both(rewards, zero_sum), rows))
+            layer.append(Cell(shape, rewards, rows))
         cells.append(layer)
     return cells
 
@@ -192,11 +200,11 @@ def cells_of_flat(arrays, layers, zero_sum):
             rows = csr_array(arrays["transitions"][dense : dense + size].reshape(joint, following))
             dense += size
         row += joint if following else 0
-        cells[h].append(Cell(shape, both(rewards, zero_sum), rows))
+        cells[h].append(Cell(shape, rewards, rows))
     return cells
 
 
-def cells_of_polymatrix(arrays, layers, horizon):
+def cells_of_polymatrix(arrays, layers):
     """Expanded into a table over joint actions."""
     cells = [[] for _ in range(layers)]
     at, dense = 0, 0
@@ -255,7 +263,8 @@ def game_from_json(text):
     initial = text.get("initial", lists[0][0])
     weights = initial if isinstance(initial, dict) else {initial: 1}
     game.initial = np.array([number(weights.get(name, 0)) for name in lists[0]])
-    law = Law(game, text["rules"])
+    ranges = text.get("range", [0])
+    law = Law(game, text["rules"], ranges if isinstance(ranges[0], list) else None)
     for h, layer in enumerate(game.cells):
         for s, name in enumerate(game.state_names(h)):
             follows = stationary or h + 1 < horizon
@@ -296,8 +305,9 @@ KEYS = {"step", "state", "actions", "count", "own", "reward", "payoffs", "next",
 class Law:
     """The rules of a file, and a record of what each of them was good for."""
 
-    def __init__(self, game, rules):
+    def __init__(self, game, rules, ranges=None):
         self.game = game
+        self.ranges = ranges  # of a zero-sum game that has two
         self.rules = rules
         self.used = [False] * len(rules)
         for k, rule in enumerate(rules):
@@ -341,7 +351,7 @@ class Law:
         if value is None:
             return {}
         if game.zero_sum:
-            return {0: number(value), 1: -number(value)}
+            return {0: number(value), 1: float(opposite(number(value), self.ranges))}
         if isinstance(value, dict):
             return {i: number(value[p]) for i in spoken if (p := game.players[i]) in value}
         if isinstance(value, list):
