@@ -17,7 +17,7 @@ struct Entry {
   AnyGame (*make)(Parameters&);
 };
 
-constexpr std::array<Entry, 5> kFamilies = {{
+constexpr std::array<Entry, 7> kFamilies = {{
     {{"random", "random:players=2,states=4,actions=3,horizon=5,seed=1,kind=general",
       "Dirichlet(1) rows, rewards uniform in [0, 1]; kind=zero-sum|team|polymatrix"},
      make_random},
@@ -31,6 +31,12 @@ constexpr std::array<Entry, 5> kFamilies = {{
     {{"pursuit", "pursuit:size=4,horizon=10",
       "one chases, one flees on a square board, zero-sum, ends early"},
      make_pursuit},
+    {{"grid-game-1", "grid-game-1:horizon=10,discount=0.9",
+      "two walk from lower corners to opposite upper ones, general-sum, ends early"},
+     make_grid_game_1},
+    {{"grid-game-2", "grid-game-2:horizon=10,discount=0.9",
+      "two walk to one goal, past barriers or through the middle, general-sum, ends early"},
+     make_grid_game_2},
 }};
 
 constexpr std::string_view kCongestionPrefix = "congestion-";

@@ -15,5 +15,7 @@ AnyGame make_congestion(Parameters& parameters);
 AnyGame make_lock(Parameters& parameters);
 AnyGame make_soccer(Parameters& parameters);
 AnyGame make_pursuit(Parameters& parameters);
+AnyGame make_grid_game_1(Parameters& parameters);
+AnyGame make_grid_game_2(Parameters& parameters);
 
 }  // namespace vlearn

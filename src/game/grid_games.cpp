@@ -3,6 +3,8 @@
 //
 // soccer: Littman, "Markov games as a framework for multi-agent reinforcement learning" (1994).
 // pursuit: one chases, one flees.
+// grid-game-1, grid-game-2: Hu and Wellman, "Nash Q-learning for general-sum stochastic games"
+// (2003); Greenwald and Hall, "Correlated-Q learning" (2003).
 #include <array>
 #include <map>
 #include <vector>
@@ -25,13 +27,28 @@ Cell moved(Cell from, std::size_t move) {
   return {from.row + kMoves.at(move).row, from.column + kMoves.at(move).column};
 }
 
-/// Collects the rows of a zero-sum game, in the order of their joint actions.
+/// The number of two places that are not the same, and back.
+int pair_of(int first, int second, int places) {
+  return first * (places - 1) + (second > first ? second - 1 : second);
+}
+
+std::array<int, 2> places_of(int pair, int places) {
+  const int first = pair / (places - 1);
+  const int rest = pair % (places - 1);
+  return {first, rest >= first ? rest + 1 : rest};
+}
+
+/// Collects the rows of a game, in the order of their joint actions.
 struct Collector {
-  std::vector<double> rewards;  // of the first player
+  std::vector<double> rewards;
   SparseRows::Tables rows;
 
+  /// Of a zero-sum game: the first player's reward.
   void add(double reward, const std::map<std::uint32_t, double>& row) {
     rewards.push_back(reward);
+    add(row);
+  }
+  void add(const std::map<std::uint32_t, double>& row) {
     for (const auto& [state, probability] : row) {
       rows.successors.push_back(state);
       rows.probabilities.push_back(probability);
@@ -58,17 +75,12 @@ int place_of(Cell cell) { return cell.row * kColumns + cell.column; }
 
 /// Players never share a square: 20 * 19 pairs, times the owner of the ball.
 std::uint32_t state_of(const Pitch& pitch) {
-  const int first = place_of(pitch.at[0]);
-  const int second = place_of(pitch.at[1]);
-  const int pair = first * (kPlaces - 1) + (second > first ? second - 1 : second);
+  const int pair = pair_of(place_of(pitch.at[0]), place_of(pitch.at[1]), kPlaces);
   return static_cast<std::uint32_t>(2 * pair + pitch.owner);
 }
 
 Pitch pitch_of(std::uint32_t state) {
-  const int pair = static_cast<int>(state / 2);
-  const int first = pair / (kPlaces - 1);
-  const int rest = pair % (kPlaces - 1);
-  const int second = rest >= first ? rest + 1 : rest;
+  const auto [first, second] = places_of(static_cast<int>(state / 2), kPlaces);
   return {{Cell{first / kColumns, first % kColumns}, Cell{second / kColumns, second % kColumns}},
           static_cast<int>(state % 2)};
 }
@@ -123,7 +135,120 @@ std::vector<std::size_t> legal_moves(Cell from, int size) {
   return legal;
 }
 
+// ------------------------------------------------------------------------------- corner games
+
+constexpr int kSide = 3;
+constexpr std::array<Cell, 2> kCorners = {{{2, 0}, {2, 2}}};  // where player 1 and player 2 start
+constexpr std::size_t kWays = 4;                              // the first four of kMoves
+constexpr double kPrize = 100.0;
+constexpr double kFine = 1.0;
+
+struct CornerRules {
+  std::array<Cell, 2> goals;
+  bool barriers = false;
+};
+
+struct Meeting {
+  std::array<Cell, 2> at;
+  std::array<double, 2> rewards = {0.0, 0.0};
+  bool over = false;
+};
+
+/// Both want to be somewhere.
+Meeting meet(const CornerRules& rules, std::array<Cell, 2> from, std::array<Cell, 2> to) {
+  const std::array<bool, 2> arrived = {to[0] == rules.goals[0], to[1] == rules.goals[1]};
+  const bool crash = to[0] == to[1] && !(arrived[0] && arrived[1]);
+  const bool swap = to[0] == from[1] && to[1] == from[0];
+  if (crash || swap) return {.at = from, .rewards = {-kFine, -kFine}};
+  return {.at = to,
+          .rewards = {arrived[0] ? kPrize : 0.0, arrived[1] ? kPrize : 0.0},
+          .over = arrived[0] || arrived[1]};
+}
+
+/// How often a move gets anywhere.
+double passing(const CornerRules& rules, Cell from, std::size_t way) {
+  const bool barrier = rules.barriers && way == 0 && (from == kCorners[0] || from == kCorners[1]);
+  return barrier ? 0.5 : 1.0;
+}
+
+Cell wanted(Cell from, std::size_t way) {
+  const Cell to = moved(from, way);
+  const bool inside = to.row >= 0 && to.row < kSide && to.column >= 0 && to.column < kSide;
+  return inside ? to : from;
+}
+
+// Two players on a board of 3 by 3 squares, in its lower corners at first, move at once: north,
+// south, east or west; who would leave the board wants to stay. If both want the same square
+// (unless it is the goal of both) or each the other's, both stay and pay a fine of 1. In the second
+// game a move north out of a lower corner succeeds one time in two. Reaching one's goal pays 100,
+// and the game is over as soon as somebody has, or, after any step, with probability 1 - discount.
+// A reward depends on state and moves alone, so what is paid is its mean.
+AnyGame make_corner_game(Parameters& parameters, const CornerRules& rules) {
+  const std::uint64_t horizon = parameters.integer("horizon", 10, 1, 10'000);
+  const double discount = parameters.number("discount", 0.9, 0.0, 1.0);
+  parameters.finish();
+  constexpr int places = kSide * kSide;
+  const auto cell_of = [](int place) { return Cell{place / kSide, place % kSide}; };
+  const auto number = [](const std::array<Cell, 2>& at) {
+    const int first = at[0].row * kSide + at[0].column;
+    const int second = at[1].row * kSide + at[1].column;
+    return static_cast<std::uint32_t>(pair_of(first, second, places));
+  };
+  const std::uint32_t over = places * (places - 1);  // the state after all pairs of squares
+  FrameOptions options{.num_players = 2,
+                       .horizon = horizon,
+                       .stationary = true,
+                       .num_states = {over + 1},
+                       .ranges = {{-kFine, kPrize}},
+                       .ends_early = true};
+  options.initial.assign(over + 1, 0.0);
+  options.initial[number(kCorners)] = 1.0;
+  Collector tables;
+  for (std::uint32_t state = 0; state < over; ++state) {
+    options.num_actions.insert(options.num_actions.end(), 2, kWays);
+    const auto [first, second] = places_of(static_cast<int>(state), places);
+    const std::array<Cell, 2> from = {cell_of(first), cell_of(second)};
+    const std::size_t begin = tables.rewards.size();
+    tables.rewards.resize(begin + 2 * kWays * kWays, 0.0);
+    for (std::size_t joint = 0; joint < kWays * kWays; ++joint) {
+      const std::array<std::size_t, 2> ways = {joint / kWays, joint % kWays};
+      std::map<std::uint32_t, double> row;
+      for (const unsigned stuck : {0U, 1U, 2U, 3U}) {  // bit i: player i is held by the barrier
+        double chance = 1.0;
+        std::array<Cell, 2> to = from;
+        for (std::size_t i = 0; i < 2; ++i) {
+          const double passes = passing(rules, from.at(i), ways.at(i));
+          const bool held = ((stuck >> i) & 1U) != 0;
+          chance *= held ? 1.0 - passes : passes;
+          if (!held) to.at(i) = wanted(from.at(i), ways.at(i));
+        }
+        if (chance == 0.0) continue;
+        const Meeting meeting = meet(rules, from, to);
+        const double survival = meeting.over ? 0.0 : discount;
+        if (survival > 0.0) row[number(meeting.at)] += chance * survival;
+        if (survival < 1.0) row[over] += chance * (1.0 - survival);
+        for (std::size_t i = 0; i < 2; ++i) {
+          tables.rewards[begin + i * kWays * kWays + joint] += chance * meeting.rewards.at(i);
+        }
+      }
+      tables.add(row);
+    }
+  }
+  options.num_actions.insert(options.num_actions.end(), 2, 1U);
+  tables.rewards.insert(tables.rewards.end(), 2, 0.0);
+  tables.add({{over, 1.0}});
+  return SparseGame(Frame(std::move(options)), std::move(tables.rewards), std::move(tables.rows));
+}
+
 }  // namespace
+
+AnyGame make_grid_game_1(Parameters& parameters) {
+  return make_corner_game(parameters, {.goals = {{{0, 2}, {0, 0}}}, .barriers = false});
+}
+
+AnyGame make_grid_game_2(Parameters& parameters) {
+  return make_corner_game(parameters, {.goals = {{{0, 1}, {0, 1}}}, .barriers = true});
+}
 
 AnyGame make_soccer(Parameters& parameters) {
   const std::uint64_t horizon = parameters.integer("horizon", 10, 1, 10'000);

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "support/best_response.h"
@@ -80,6 +82,8 @@ TEST(Families, NamesKeepTheirMeaning) {
   EXPECT_EQ(hash("lock"), "eb2a79c48515d738");
   EXPECT_EQ(hash("soccer"), "a30ca3e3dfad434e");
   EXPECT_EQ(hash("pursuit"), "a5a736c6f9256423");
+  EXPECT_EQ(hash("grid-game-1"), "736e9fdedff97ad0");
+  EXPECT_EQ(hash("grid-game-2"), "73295c9cabf555af");
 }
 
 TEST(Families, RandomKinds) {
@@ -275,6 +279,131 @@ TEST(Pursuit, EndsEarlyAndPaysOneInTotal) {
   EXPECT_NEAR(chaser, -walker, 1e-12);
   EXPECT_GT(chaser, 0.9);
   EXPECT_LT(chaser, 1.0);
+}
+
+// The corner games: squares are numbered row by row, 0 to 8; players start on 6 and 8.
+class CornerGames : public ::testing::Test {
+ protected:
+  static constexpr std::size_t north = 0;
+  static constexpr std::size_t south = 1;
+  static constexpr std::size_t east = 2;
+  static constexpr std::size_t west = 3;
+  static constexpr std::size_t over = 72;
+
+  using Row = std::map<std::size_t, double>;
+
+  static std::size_t state(std::size_t first, std::size_t second) {
+    return 8 * first + (second > first ? second - 1 : second);
+  }
+  static Row row(const SparseGame& game, std::size_t state, std::size_t first, std::size_t second) {
+    Row row;
+    game.rows().for_each(state, 4 * first + second, [&](State s, double p) { row[s.index()] = p; });
+    return row;
+  }
+  /// Both players' rewards in the user's units.
+  static std::vector<double> paid(const SparseGame& game,
+                                  std::size_t state,
+                                  std::size_t first,
+                                  std::size_t second) {
+    std::vector<double> rewards;
+    for (const Player player : all<Player>(2)) {
+      const double share = game.reward(player, state, 4 * first + second);
+      rewards.push_back(std::round(1e9 * game.frame().range(player).from_unit(share, 1.0)) / 1e9);
+    }
+    return rewards;
+  }
+
+  const SparseGame one = std::get<SparseGame>(make_game("grid-game-1:discount=1"));
+  const SparseGame two = std::get<SparseGame>(make_game("grid-game-2:discount=1"));
+  const std::vector<double> nothing = {0.0, 0.0};
+  const std::vector<double> fined = {-1.0, -1.0};
+};
+
+TEST_F(CornerGames, MoveAndCollide) {
+  EXPECT_EQ(one.frame().num_states(Step(0)), 73U);
+  EXPECT_EQ(one.frame().initial()[state(6, 8)], 1.0);
+  // Both want the middle of the lower row.
+  EXPECT_EQ(paid(one, state(6, 8), east, west), fined);
+  EXPECT_EQ(row(one, state(6, 8), east, west), (Row{{state(6, 8), 1.0}}));
+  // Each wants the other's square.
+  EXPECT_EQ(paid(one, state(3, 4), east, west), fined);
+  EXPECT_EQ(row(one, state(3, 4), east, west), (Row{{state(3, 4), 1.0}}));
+  // One follows the other.
+  EXPECT_EQ(paid(one, state(3, 4), east, east), nothing);
+  EXPECT_EQ(row(one, state(3, 4), east, east), (Row{{state(4, 5), 1.0}}));
+  // One stays at the wall, alone or with the other walking into it.
+  EXPECT_EQ(paid(one, state(6, 8), west, north), nothing);
+  EXPECT_EQ(row(one, state(6, 8), west, north), (Row{{state(6, 5), 1.0}}));
+  EXPECT_EQ(paid(one, state(6, 7), south, west), fined);
+  EXPECT_EQ(row(one, state(6, 7), south, west), (Row{{state(6, 7), 1.0}}));
+}
+
+TEST_F(CornerGames, GoalsPayAndEnd) {
+  // In the first game player 1 is at home in the upper right, player 2 in the upper left.
+  EXPECT_EQ(paid(one, state(5, 3), north, north), (std::vector<double>{100.0, 100.0}));
+  EXPECT_EQ(paid(one, state(5, 4), north, north), (std::vector<double>{100.0, 0.0}));
+  EXPECT_EQ(row(one, state(5, 4), north, north), (Row{{over, 1.0}}));
+  EXPECT_EQ(paid(one, state(3, 5), north, north), nothing);  // each on the other's goal
+  EXPECT_EQ(row(one, state(3, 5), north, north), (Row{{state(0, 2), 1.0}}));
+  EXPECT_EQ(paid(one, state(1, 5), east, north), fined);  // only one of them is at home there
+  // In the second both are in the upper middle, and may arrive together.
+  EXPECT_EQ(paid(two, state(0, 2), east, west), (std::vector<double>{100.0, 100.0}));
+  EXPECT_EQ(row(two, state(0, 2), east, west), (Row{{over, 1.0}}));
+  EXPECT_EQ(paid(one, state(0, 2), east, west), fined);
+  // When it is over, it is over.
+  EXPECT_EQ(one.frame().num_actions(Player(1), Step(0), State(over)), 1U);
+  EXPECT_EQ(row(one, over, 0, 0), (Row{{over, 1.0}}));
+  EXPECT_EQ(paid(one, over, 0, 0), nothing);
+}
+
+TEST_F(CornerGames, BarriersHoldOneTimeInTwo) {
+  EXPECT_EQ(row(two, state(6, 8), north, west), (Row{{state(3, 7), 0.5}, {state(6, 7), 0.5}}));
+  EXPECT_EQ(
+      row(two, state(6, 8), north, north),
+      (Row{{state(3, 5), 0.25}, {state(3, 8), 0.25}, {state(6, 5), 0.25}, {state(6, 8), 0.25}}));
+  EXPECT_EQ(row(two, state(7, 3), north, north), (Row{{state(4, 0), 1.0}}));  // elsewhere none
+  EXPECT_EQ(row(one, state(6, 8), north, north), (Row{{state(3, 5), 1.0}}));
+  // Held back and walked into: a fine, one time in two.
+  EXPECT_EQ(paid(two, state(6, 7), north, west), (std::vector<double>{-0.5, -0.5}));
+}
+
+// The discount is the probability of going on.
+TEST_F(CornerGames, EndByTheDiscount) {
+  const auto game = std::get<SparseGame>(make_game("grid-game-2:discount=0.75"));
+  EXPECT_EQ(row(game, state(6, 8), north, west),
+            (Row{{state(3, 7), 0.375}, {state(6, 7), 0.375}, {over, 0.25}}));
+  EXPECT_EQ(row(game, state(0, 2), east, west), (Row{{over, 1.0}}));
+  const auto brief = std::get<SparseGame>(make_game("grid-game-2:discount=0"));
+  EXPECT_EQ(row(brief, state(6, 8), north, west), (Row{{over, 1.0}}));
+}
+
+// Four moves lead to the goal of the first game: both can be there in the fourth step, which pays
+// 100 * 0.9^3, and no behaviour of the other makes it more.
+TEST_F(CornerGames, ShortestPathsWinTheFirst) {
+  const auto game = std::get<SparseGame>(make_game("grid-game-1"));
+  const std::vector<std::array<std::size_t, 2>> path = {{{6, 8}}, {{7, 5}}, {{8, 2}}, {{5, 1}}};
+  const std::vector<std::array<std::size_t, 2>> moves = {
+      {{east, north}}, {{east, north}}, {{north, west}}, {{north, west}}};
+  double alive = 1.0;
+  for (std::size_t k = 0; k < path.size(); ++k) {
+    const std::size_t here = state(path[k][0], path[k][1]);
+    const Row next = row(game, here, moves[k][0], moves[k][1]);
+    const bool last = k + 1 == path.size();
+    EXPECT_EQ(paid(game, here, moves[k][0], moves[k][1]),
+              (last ? std::vector<double>{100.0, 100.0} : nothing));
+    if (!last) alive *= next.at(state(path[k + 1][0], path[k + 1][1]));
+    EXPECT_NEAR(next.at(over), last ? 1.0 : 0.1, 1e-15);
+  }
+  EXPECT_NEAR(100.0 * alive, 72.9, 1e-12);
+  const RewardRange range = game.frame().range(Player(0));
+  for (const Player player : all<Player>(2)) {
+    const double best = range.from_unit(best_response_value(game, player), 10.0);
+    EXPECT_GT(best, 30.0);
+    EXPECT_LE(best, 72.9 + 1e-9);
+  }
+  // In three steps nobody gets there.
+  const auto brief = std::get<SparseGame>(make_game("grid-game-1:horizon=3"));
+  EXPECT_LE(range.from_unit(best_response_value(brief, Player(0)), 3.0), 1e-9);
 }
 
 // An early end is padded with the user's 0, so widening the range (another affine map) moves
