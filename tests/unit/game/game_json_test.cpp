@@ -261,8 +261,8 @@ TEST(GameJson, SuggestsNames) {
   expect_message(meadow("{'actions': {'bobb': 'wait'}, 'reward': 1}"),
                  {"actions.bobb", "is not a player", "did you mean 'bob'?"});
   expect_message(meadow("{'reward': {'an': 1}}"), {"did you mean 'ann'?"});
-  expect_message(meadow("{'next': 'bear'}"), {"did you mean 'bare'?"});
-  expect_message(meadow("{'next': {'green': 0.5, 'bear': 0.5}}"), {"next.bear", "'bare'?"});
+  expect_message(meadow("{'next': 'bre'}"), {"did you mean 'bare'?"});
+  expect_message(meadow("{'next': {'green': 0.5, 'bre': 0.5}}"), {"next.bre", "'bare'?"});
   expect_message(meadow("{'rewards': 1}"), {"rules[0].rewards", "did you mean 'reward'?"});
   expect_message(meadow("", ", 'horizn': 3"), {"did you mean 'horizon'?"});
   expect_message(meadow("", ", 'initial': 'grene'"), {"initial", "'grene' is not a state"});
