@@ -303,8 +303,7 @@ const ArrayInfo& ContainerHeader::at(std::string_view name, ElementType type) co
     for (const ArrayInfo& array : arrays_) names.emplace_back(array.name);
     throw error(name, "is not in the file", suggestion(name, names));
   }
-  if (found->type != type &&
-      !(type == ElementType::u8 && found->type == ElementType::boolean)) {
+  if (found->type != type && !(type == ElementType::u8 && found->type == ElementType::boolean)) {
     throw error(name, "has type " + std::string(name_of(found->type)) + ", want " +
                           std::string(name_of(type)));
   }
@@ -319,11 +318,11 @@ Container Container::open(const std::filesystem::path& path, const ContainerOpti
   std::string source = path.string();
   if (options.mapped) return parse(FileBytes::map(path, options.max_bytes), std::move(source));
   std::optional<ContainerHeader> header;
-  FileBytes file = FileBytes::read_checked(
-      path, options.max_bytes, kLengthBytes + kMaxHeaderBytes,
-      [&](std::span<const std::byte> head, std::uint64_t file_size) {
-        header = ContainerHeader::parse(head, file_size, std::move(source));
-      });
+  FileBytes file =
+      FileBytes::read_checked(path, options.max_bytes, kLengthBytes + kMaxHeaderBytes,
+                              [&](std::span<const std::byte> head, std::uint64_t file_size) {
+                                header = ContainerHeader::parse(head, file_size, std::move(source));
+                              });
   return {std::move(file), std::move(*header)};
 }
 

@@ -359,8 +359,7 @@ void JsonValue::allow_keys(std::span<const std::string_view> keys) const {
   if (!is_object()) throw wrong_kind("an object");
   for (const JsonValue item : items()) {
     if (std::find(keys.begin(), keys.end(), item.key()) != keys.end()) continue;
-    throw item.error("is not a key that may stand here",
-                     suggestion(item.key(), keys));
+    throw item.error("is not a key that may stand here", suggestion(item.key(), keys));
   }
 }
 

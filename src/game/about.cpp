@@ -120,7 +120,8 @@ void GameNames::check(const Frame& frame) const {
   if (!players.empty()) check_list(players, frame.num_players(), "players");
   if (!states.empty()) {
     const bool per_step = states.size() == frame.horizon();
-    if (states.size() != 1 && !per_step) refuse("states", "want one list of names, or one per step");
+    if (states.size() != 1 && !per_step)
+      refuse("states", "want one list of names, or one per step");
     for (std::size_t i = 0; i < states.size(); ++i) {
       // One list may serve all steps only if all have as many states.
       const std::size_t steps = states.size() == 1 ? frame.horizon() : 1;
@@ -146,8 +147,7 @@ void GameNames::check(const Frame& frame) const {
     for (std::size_t i = 0; i < frame.num_players(); ++i) {
       const std::uint32_t list =
           action_list[(same_everywhere ? 0 : cell * frame.num_players()) + i];
-      if (list >= action_lists.size() ||
-          action_lists[list].size() != begins[i + 1] - begins[i]) {
+      if (list >= action_lists.size() || action_lists[list].size() != begins[i + 1] - begins[i]) {
         refuse("actions", "there are more or fewer names than actions");
       }
     }

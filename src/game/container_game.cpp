@@ -26,10 +26,7 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
 }
 
 /// Turns [row][column] into [column][row] in place; an entry is a block of numbers.
-void transpose(std::span<double> values,
-               std::size_t rows,
-               std::size_t columns,
-               std::size_t block) {
+void transpose(std::span<double> values, std::size_t rows, std::size_t columns, std::size_t block) {
   if (rows == 1 || columns == 1) return;
   std::vector<bool> done(rows * columns, false);
   std::vector<double> held(block);
@@ -55,12 +52,12 @@ class GameArrays {
 
   /// Looks at names and metadata only: called before memory is taken.
   static void check(const ContainerHeader& header) {
-    constexpr std::array<std::string_view, 7> keys = {
-        "format", "horizon", "model", "stationary", "zero_sum", "noise", "commit"};
+    constexpr std::array<std::string_view, 7> keys = {"format",   "horizon", "model", "stationary",
+                                                      "zero_sum", "noise",   "commit"};
     constexpr std::array<std::string_view, 15> names = {
-        "P",          "R",          "initial",       "ranges",      "about",
-        "num_states", "num_actions", "rewards",      "row_begins",  "successors",
-        "transitions", "base",       "routes",       "weights",     "probabilities"};
+        "P",           "R",           "initial", "ranges",     "about",
+        "num_states",  "num_actions", "rewards", "row_begins", "successors",
+        "transitions", "base",        "routes",  "weights",    "probabilities"};
     if (header.metadata("format") != kFormat) {
       throw Error(ErrorKind::input, header.source(),
                   fmt::format("its metadata has the format '{}'",
@@ -94,8 +91,8 @@ class GameArrays {
     if (has("about")) {
       const std::vector<std::uint8_t> bytes = take<std::uint8_t>("about");
       const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      loaded.about = parse_about(text, header().source() + ": array 'about'",
-                                 frame_of(loaded.game));
+      loaded.about =
+          parse_about(text, header().source() + ": array 'about'", frame_of(loaded.game));
     }
     for (const ArrayInfo& array : header().arrays()) {
       if (std::find(taken_.begin(), taken_.end(), array.name) == taken_.end()) {
@@ -174,7 +171,8 @@ class GameArrays {
     if (!has("ranges")) return;
     const std::vector<std::uint64_t> shape = header().find("ranges")->shape;
     if (shape.size() != 2 || (shape[0] != 1 && shape[0] != options_.num_players) || shape[1] != 2) {
-      throw header().error("ranges", "has shape " + shape_text(shape) + ", want [1, 2] or [players, 2]");
+      throw header().error("ranges",
+                           "has shape " + shape_text(shape) + ", want [1, 2] or [players, 2]");
     }
     const std::vector<double> values = take<double>("ranges");
     for (std::size_t i = 0; i < values.size(); i += 2) {
@@ -200,8 +198,8 @@ class GameArrays {
     const std::size_t m = options_.zero_sum ? 2 : payers;
     if (shape.size() != lead + 2 + m || (options_.zero_sum && payers != 1)) throw bad_shape();
     if (!options_.stationary && shape[0] != options_.horizon) {
-      throw header().error("R", fmt::format("has {} steps, the horizon is {}", shape[0],
-                                            options_.horizon));
+      throw header().error(
+          "R", fmt::format("has {} steps, the horizon is {}", shape[0], options_.horizon));
     }
     options_.num_players = m;
     options_.num_states = {to_size("R", shape[lead + 1])};
@@ -258,8 +256,7 @@ class GameArrays {
     Frame frame(options_);
     if (has("row_begins")) {
       SparseRows::Tables tables{take<std::uint64_t>("row_begins"),
-                                take<std::uint32_t>("successors"),
-                                take<double>("probabilities")};
+                                take<std::uint32_t>("successors"), take<double>("probabilities")};
       return SparseGame(std::move(frame), std::move(rewards), std::move(tables));
     }
     std::vector<double> rows = take<double>(dense);
@@ -300,8 +297,9 @@ class GameArrays {
       const JointIndex joints(frame);
       const std::size_t payers = options_.zero_sum ? 1 : options_.num_players;
       if (checked_multiply(joints.size(), payers) != rewards.size()) {
-        throw header().error("rewards", fmt::format("has {} numbers, want {} joint actions times {}",
-                                                    rewards.size(), joints.size(), payers));
+        throw header().error(
+            "rewards", fmt::format("has {} numbers, want {} joint actions times {}", rewards.size(),
+                                   joints.size(), payers));
       }
       std::vector<RewardRange> ranges(payers, {INFINITY, -INFINITY});
       std::size_t at = 0;

@@ -104,9 +104,8 @@ class GameWriter {
     if (!frame_.stationary()) json.member("stationary", false);
     if (!is_single(frame_.initial(), 0)) {
       json.key("initial");
-      write_row(json, frame_.initial(), [&](std::size_t s) {
-        return names_.state(Step(0), State(s));
-      });
+      write_row(json, frame_.initial(),
+                [&](std::size_t s) { return names_.state(Step(0), State(s)); });
     }
     if (!terminal_.empty()) {
       json.key("terminal").on_one_line().begin_array();
@@ -130,7 +129,8 @@ class GameWriter {
   /// A distribution by names: one name, or an object without its zeros.
   template <class Name>
   static void write_row(JsonWriter& json, std::span<const double> row, const Name& name) {
-    const auto sure = static_cast<std::size_t>(std::find(row.begin(), row.end(), 1.0) - row.begin());
+    const auto sure =
+        static_cast<std::size_t>(std::find(row.begin(), row.end(), 1.0) - row.begin());
     if (sure < row.size() && is_single(row, sure)) {
       json.value(name(sure));
       return;
@@ -644,17 +644,19 @@ bool is_still(const CongestionGame& game, std::size_t cell) {
   const std::size_t states = game.frame().max_states();
   std::size_t routes_used = 0;  // an action of a terminal state means the first route
   std::size_t at = 0;
-  for (std::size_t before = 0; before < cell; ++before) at += game.frame().begins_of_cell(before)[m];
+  for (std::size_t before = 0; before < cell; ++before)
+    at += game.frame().begins_of_cell(before)[m];
   for (std::size_t i = 0; i < m; ++i) routes_used += tables.routes[at + i];
   if (routes_used != 0) return false;
   for (std::size_t b = 0; b < routes; ++b) {
     const std::size_t item = cell * routes + b;
     const auto rewards = std::span(tables.rewards).subspan(item * m, m);
-    if (tables.base[item] != 0.0 || std::count(rewards.begin(), rewards.end(), 0.0) !=
-                                        static_cast<std::ptrdiff_t>(m)) {
+    if (tables.base[item] != 0.0 ||
+        std::count(rewards.begin(), rewards.end(), 0.0) != static_cast<std::ptrdiff_t>(m)) {
       return false;
     }
-    if (!is_single(std::span(tables.transitions).subspan(item * states, states), cell)) return false;
+    if (!is_single(std::span(tables.transitions).subspan(item * states, states), cell))
+      return false;
   }
   return true;
 }

@@ -86,7 +86,8 @@ class PolicyReader {
     std::vector<Step> steps;
     const std::optional<JsonValue> step = rule.find("step");
     if (!step || step->is_string()) {
-      if (step && step->string() != "*") throw step->error("wants a number, a list of them, or \"*\"");
+      if (step && step->string() != "*")
+        throw step->error("wants a number, a list of them, or \"*\"");
       for (const Step h : all<Step>(frame_.horizon())) steps.push_back(h);
       return steps;
     }
@@ -143,7 +144,8 @@ class PolicyReader {
       given[player] = true;
     };
     if (play.is_array()) {
-      if (play.size() != m) throw play.error(fmt::format("wants an entry for each of {} players", m));
+      if (play.size() != m)
+        throw play.error(fmt::format("wants an entry for each of {} players", m));
       std::size_t player = 0;
       for (const JsonValue entry : play.items()) put_player(player++, entry);
       return policies;

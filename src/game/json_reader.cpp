@@ -17,9 +17,8 @@
 namespace vlearn {
 namespace {
 
-constexpr JsonLimits kLimits = {.max_bytes = std::uint64_t{16} << 20U,
-                                .max_depth = 64,
-                                .max_values = std::uint32_t{1} << 20U};
+constexpr JsonLimits kLimits = {
+    .max_bytes = std::uint64_t{16} << 20U, .max_depth = 64, .max_values = std::uint32_t{1} << 20U};
 
 RewardRange read_range(const JsonValue& value) {
   if (!value.is_array() || value.size() != 2) throw value.error("wants [low, high]");

@@ -19,7 +19,7 @@ namespace vlearn {
 namespace {
 
 constexpr std::uint64_t kMaxNamed = std::uint64_t{1} << 20U;  // of one kind
-constexpr const char* kOver = "-";  // the only action in a terminal state
+constexpr const char* kOver = "-";                            // the only action in a terminal state
 
 bool is_all(const JsonValue& value) { return value.is_string() && value.string() == "*"; }
 
@@ -233,8 +233,7 @@ GameShape GameShape::of_frame(const Frame& frame, const JsonValue& root) {
   shape.count_cells(states.value_or(root));
   for (const Step h : all<Step>(frame.num_layers())) {
     if (shape.states(h.index()).size() != frame.num_states(h)) {
-      throw states.value_or(root).error(
-          fmt::format("the game has {} states", frame.num_states(h)));
+      throw states.value_or(root).error(fmt::format("the game has {} states", frame.num_states(h)));
     }
   }
   if (actions) {
@@ -425,8 +424,8 @@ std::vector<std::uint32_t> GameShape::cells(const JsonValue& rule, std::string& 
     keys += " step";
     layers.assign(num_layers(), false);
     const auto add = [&](const JsonValue& number) {
-      layers[static_cast<std::size_t>(
-          number.integer(1, static_cast<std::int64_t>(horizon_)) - 1)] = true;
+      layers[static_cast<std::size_t>(number.integer(1, static_cast<std::int64_t>(horizon_)) - 1)] =
+          true;
     };
     if (step->is_array()) {
       if (step->size() == 0) throw step->error("is empty and matches nothing");
@@ -458,7 +457,8 @@ std::vector<std::uint32_t> GameShape::cells(const JsonValue& rule, std::string& 
       const std::optional<std::uint32_t> found = states(layer).find(name.string());
       if (!found) continue;
       const std::size_t cell = first_cell_[layer] + *found;
-      if (terminal(cell)) throw name.error("is a terminal state, which needs no rules", "remove it");
+      if (terminal(cell))
+        throw name.error("is a terminal state, which needs no rules", "remove it");
       matched.push_back(static_cast<std::uint32_t>(cell));
     }
     if (matched.size() == before) static_cast<void>(states(looked_at).at(name, "a state"));
@@ -522,8 +522,7 @@ GameNames GameShape::names() const {
     for (const std::uint32_t list : action_list_) {
       if (kept[list] == UINT32_MAX) {
         std::vector<std::string> actions = action_lists_[list].names();
-        const auto same =
-            std::find(names.action_lists.begin(), names.action_lists.end(), actions);
+        const auto same = std::find(names.action_lists.begin(), names.action_lists.end(), actions);
         kept[list] = static_cast<std::uint32_t>(same - names.action_lists.begin());
         if (same == names.action_lists.end()) names.action_lists.push_back(std::move(actions));
       }

@@ -159,8 +159,10 @@ class CongestionReader {
         }
         if (states == nullptr || next_givers_[item] != Ledger::kNobody) continue;
         if (shape_.terminal(cell)) {
-          row_span(cell, route)[*states->find(
-              shape_.states(layer).name(cell - shape_.first_cell(layer)))] = 1.0;
+          row_span(
+              cell,
+              route)[*states->find(shape_.states(layer).name(cell - shape_.first_cell(layer)))] =
+              1.0;
         } else if (states->size() == 1) {
           row_span(cell, route)[0] = 1.0;
         } else {
@@ -179,9 +181,9 @@ class CongestionReader {
           const std::optional<std::uint32_t> route =
               shape_.terminal(cell) ? 0 : routes_.find(actions.name(a));
           if (!route) {
-            throw section_.error(fmt::format("action '{}' is not a route",
-                                             printable(actions.name(a), 100)),
-                                 routes_.suggest(actions.name(a)));
+            throw section_.error(
+                fmt::format("action '{}' is not a route", printable(actions.name(a), 100)),
+                routes_.suggest(actions.name(a)));
           }
           tables_.routes.push_back(*route);
         }
@@ -252,8 +254,7 @@ class PolymatrixReader {
 
  private:
   void add(const JsonValue& rule) {
-    allow_keys(rule,
-               {"step", "state", "player", "against", "action", "payoffs", "next", "weight"});
+    allow_keys(rule, {"step", "state", "player", "against", "action", "payoffs", "next", "weight"});
     std::string keys;
     const std::vector<std::uint32_t> cells = shape_.cells(rule, keys);
     std::vector<std::uint32_t> players(m_);
@@ -416,9 +417,9 @@ class PolymatrixReader {
     }
     for (std::size_t i = 0; i < seen.size(); ++i) {
       if (seen[i]) continue;
-      throw (*names)[i].error("is no action where this rule matches",
-                              shape_.actions(cells.front(), players.front())
-                                  .suggest((*names)[i].string()));
+      throw(*names)[i].error(
+          "is no action where this rule matches",
+          shape_.actions(cells.front(), players.front()).suggest((*names)[i].string()));
     }
     ledger_.end();
   }
@@ -439,8 +440,9 @@ class PolymatrixReader {
         for (std::size_t a = begins[player]; a < begins[player + 1]; ++a) {
           if (next_givers_[action_begins_[cell] + a] != Ledger::kNobody) continue;
           if (shape_.terminal(cell)) {
-            row_span(cell, a)[*states->find(
-                shape_.states(layer).name(cell - shape_.first_cell(layer)))] = 1.0;
+            row_span(cell,
+                     a)[*states->find(shape_.states(layer).name(cell - shape_.first_cell(layer)))] =
+                1.0;
           } else if (states->size() == 1) {
             row_span(cell, a)[0] = 1.0;
           } else {

@@ -175,9 +175,9 @@ class TableReader {
         for (const auto& [player, value] : entries) add_player(player, value);
       } else {
         if (!actions->is_array() || actions->size() != shape_.players().size()) {
-          throw actions->error(fmt::format("wants an action for each of the {} players",
-                                           shape_.players().size()),
-                               "write \"*\" for any, or an object from players to actions");
+          throw actions->error(
+              fmt::format("wants an action for each of the {} players", shape_.players().size()),
+              "write \"*\" for any, or an object from players to actions");
         }
         std::uint32_t player = 0;
         for (const JsonValue item : actions->items()) add_player(player++, item);
@@ -231,8 +231,8 @@ class TableReader {
       JsonValue level = *payoffs;
       for (std::size_t i = 0; i < shape_.players().size(); ++i) {
         if (!level.is_array() || level.size() == 0) {
-          throw level.error(fmt::format("wants a table with {} levels, one per player",
-                                        shape_.players().size()));
+          throw level.error(
+              fmt::format("wants a table with {} levels, one per player", shape_.players().size()));
         }
         statement.payoff_sizes.push_back(level.size());
         level = level.at(0U);
@@ -318,8 +318,7 @@ class TableReader {
     }
     if (!statement.payoffs.empty()) check_payoff_sizes(rule, cell, statement);
     const bool leads_on = shape_.next_states(layer) != nullptr;
-    const std::uint32_t row =
-        statement.next && leads_on ? row_of(*statement.next, layer) : kNoRow;
+    const std::uint32_t row = statement.next && leads_on ? row_of(*statement.next, layer) : kNoRow;
     std::vector<bool> wildcard(m, true);
     for (const WantedOfPlayer& wanted : pattern.actions) wildcard[wanted.player] = false;
     for (std::size_t i = 0; i < m; ++i) {
@@ -327,29 +326,32 @@ class TableReader {
       allowed[i].resize(shape_.actions(cell, i).size());
       std::iota(allowed[i].begin(), allowed[i].end(), 0U);
     }
-    visit_joint_actions(allowed, [&](std::span<const std::uint32_t> actions, std::size_t joint) {
-      work_.spend(1 + counted.size() * m + payers_, rule);
-      for (std::size_t k = 0; k < counted.size(); ++k) {
-        std::uint64_t number = 0;
-        for (std::size_t i = 0; i < m; ++i) number += actions[i] == counted[k][i] ? 1U : 0U;
-        const std::vector<std::uint64_t>& wanted = pattern.counts[k].numbers;
-        if (std::find(wanted.begin(), wanted.end(), number) == wanted.end()) return;
-      }
-      for (std::size_t i = 0; i < payers_; ++i) {
-        if (pattern.own && !own[i][actions[i]]) continue;
-        std::optional<double> reward;
-        if (!statement.payoffs.empty()) reward = statement.payoffs[joint * payers_ + i];
-        if (!statement.rewards.empty()) reward = statement.rewards[i];
-        if (!reward) continue;
-        const std::size_t at = reward_index(cell, i, joint);
-        const auto what = [&] { return reward_text(cell, i, actions); };
-        if (ledger_.claim(reward_givers_[at], what)) rewards_[at] = *reward;
-      }
-      if (row == kNoRow) return;
-      const std::size_t at = joints_->first(cell) + joint;
-      const auto what = [&] { return next_text(cell, actions); };
-      if (ledger_.claim(next_givers_[at], what)) next_[at] = row;
-    }, cell);
+    visit_joint_actions(
+        allowed,
+        [&](std::span<const std::uint32_t> actions, std::size_t joint) {
+          work_.spend(1 + counted.size() * m + payers_, rule);
+          for (std::size_t k = 0; k < counted.size(); ++k) {
+            std::uint64_t number = 0;
+            for (std::size_t i = 0; i < m; ++i) number += actions[i] == counted[k][i] ? 1U : 0U;
+            const std::vector<std::uint64_t>& wanted = pattern.counts[k].numbers;
+            if (std::find(wanted.begin(), wanted.end(), number) == wanted.end()) return;
+          }
+          for (std::size_t i = 0; i < payers_; ++i) {
+            if (pattern.own && !own[i][actions[i]]) continue;
+            std::optional<double> reward;
+            if (!statement.payoffs.empty()) reward = statement.payoffs[joint * payers_ + i];
+            if (!statement.rewards.empty()) reward = statement.rewards[i];
+            if (!reward) continue;
+            const std::size_t at = reward_index(cell, i, joint);
+            const auto what = [&] { return reward_text(cell, i, actions); };
+            if (ledger_.claim(reward_givers_[at], what)) rewards_[at] = *reward;
+          }
+          if (row == kNoRow) return;
+          const std::size_t at = joints_->first(cell) + joint;
+          const auto what = [&] { return next_text(cell, actions); };
+          if (ledger_.claim(next_givers_[at], what)) next_[at] = row;
+        },
+        cell);
   }
 
   /// Calls visit(actions, joint) for every joint action of the given ones, in order.
@@ -380,10 +382,9 @@ class TableReader {
     for (std::size_t i = 0; i < statement.payoff_sizes.size(); ++i) {
       const std::size_t count = shape_.actions(cell, i).size();
       if (statement.payoff_sizes[i] == count) continue;
-      throw rule.at("payoffs").error(
-          fmt::format("has {} entries for '{}', who has {} actions at {}",
-                      statement.payoff_sizes[i], printable(shape_.players().name(i), 100), count,
-                      shape_.describe(cell)));
+      throw rule.at("payoffs").error(fmt::format(
+          "has {} entries for '{}', who has {} actions at {}", statement.payoff_sizes[i],
+          printable(shape_.players().name(i), 100), count, shape_.describe(cell)));
     }
   }
 
@@ -526,8 +527,7 @@ class TableReader {
       for (const std::uint32_t row : next_) {
         if (row != kNoRow) {
           const NextRow::Row& from = rows_[row];
-          tables.successors.insert(tables.successors.end(), from.states.begin(),
-                                   from.states.end());
+          tables.successors.insert(tables.successors.end(), from.states.begin(), from.states.end());
           tables.probabilities.insert(tables.probabilities.end(), from.probabilities.begin(),
                                       from.probabilities.end());
         }

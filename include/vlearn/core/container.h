@@ -222,9 +222,9 @@ class ContainerArrays {
   template <ArrayElement T>
   [[nodiscard]] std::vector<T> take(std::string_view name) {
     const ArrayInfo& info = header_.at(name, *kElementType<T>);
-    return std::exchange(
-        std::get<std::vector<T>>(values_[static_cast<std::size_t>(&info - header_.arrays().data())]),
-        {});
+    return std::exchange(std::get<std::vector<T>>(
+                             values_[static_cast<std::size_t>(&info - header_.arrays().data())]),
+                         {});
   }
 
  private:

@@ -35,20 +35,14 @@ struct GameNames {
 
   [[nodiscard]] std::string player(Player player) const;
   [[nodiscard]] std::string state(Step h, State s) const;
-  [[nodiscard]] std::string action(const Frame& frame,
-                                   Player player,
-                                   Step h,
-                                   State s,
-                                   Action action) const;
+  [[nodiscard]] std::string action(
+      const Frame& frame, Player player, Step h, State s, Action action) const;
 
   /// By name. Throws Error (usage) that suggests what was meant.
   [[nodiscard]] Player find_player(const Frame& frame, std::string_view name) const;
   [[nodiscard]] State find_state(const Frame& frame, Step h, std::string_view name) const;
-  [[nodiscard]] Action find_action(const Frame& frame,
-                                   Player player,
-                                   Step h,
-                                   State s,
-                                   std::string_view name) const;
+  [[nodiscard]] Action find_action(
+      const Frame& frame, Player player, Step h, State s, std::string_view name) const;
 
   /// Throws Error (input) unless there are as many names as the frame has things, and no name
   /// twice.

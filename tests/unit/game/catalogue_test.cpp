@@ -115,19 +115,40 @@ TEST(CatalogueAsAWhole, HasWhatItPromises) {
   EXPECT_GE(names.size(), 25U);
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
   const std::set<std::string> found(names.begin(), names.end());
-  for (const char* name :
-       {"rps", "matching-pennies", "matching-pennies-3", "prisoners-dilemma", "chicken",
-        "battle-of-the-sexes", "stag-hunt", "shapley", "hide-and-seek-10", "soccer", "pursuit",
-        "grid-game-1", "grid-game-2", "cournot", "fishery", "public-good", "congestion-10",
-        "congestion-100", "lock", "lock-2", "river-swim", "chain", "random", "random-zero-sum",
-        "random-team", "random-polymatrix", "commons"}) {
+  for (const char* name : {"rps",
+                           "matching-pennies",
+                           "matching-pennies-3",
+                           "prisoners-dilemma",
+                           "chicken",
+                           "battle-of-the-sexes",
+                           "stag-hunt",
+                           "shapley",
+                           "hide-and-seek-10",
+                           "soccer",
+                           "pursuit",
+                           "grid-game-1",
+                           "grid-game-2",
+                           "cournot",
+                           "fishery",
+                           "public-good",
+                           "congestion-10",
+                           "congestion-100",
+                           "lock",
+                           "lock-2",
+                           "river-swim",
+                           "chain",
+                           "random",
+                           "random-zero-sum",
+                           "random-team",
+                           "random-polymatrix",
+                           "commons"}) {
     EXPECT_TRUE(found.count(name)) << name;
   }
 }
 
 TEST(CatalogueAsAWhole, NamesThatAreFamiliesMeanTheFamily) {
-  for (const char* name : {"random", "lock", "soccer", "pursuit", "congestion-10",
-                           "congestion-100", "grid-game-1", "grid-game-2"}) {
+  for (const char* name : {"random", "lock", "soccer", "pursuit", "congestion-10", "congestion-100",
+                           "grid-game-1", "grid-game-2"}) {
     EXPECT_EQ(law_hash_of(load_game(name).game), law_hash_of(make_game(name))) << name;
   }
 }

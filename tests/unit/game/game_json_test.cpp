@@ -80,13 +80,13 @@ Cell cell_of(const LoadedGame& loaded, std::size_t cell) {
 }
 
 TEST(GameJson, TheFirstRuleThatSaysItWins) {
-  const LoadedGame loaded = game_of(meadow(
-      "{'state': 'green', 'actions': ['graze', 'wait'], 'reward': [7, 1]},"
-      "{'state': 'green', 'own': 'graze', 'reward': 2},"
-      "{'actions': {'bob': 'graze'}, 'reward': {'bob': 0.5}},"
-      "{'reward': 0, 'next': 'bare', 'state': 'bare'},"
-      "{'count': {'graze': 2}, 'next': 'bare'},"
-      "{'reward': 0, 'next': {'green': '2/3', 'bare': '1/3'}, 'note': 'the rest'}"));
+  const LoadedGame loaded =
+      game_of(meadow("{'state': 'green', 'actions': ['graze', 'wait'], 'reward': [7, 1]},"
+                     "{'state': 'green', 'own': 'graze', 'reward': 2},"
+                     "{'actions': {'bob': 'graze'}, 'reward': {'bob': 0.5}},"
+                     "{'reward': 0, 'next': 'bare', 'state': 'bare'},"
+                     "{'count': {'graze': 2}, 'next': 'bare'},"
+                     "{'reward': 0, 'next': {'green': '2/3', 'bare': '1/3'}, 'note': 'the rest'}"));
   const Cell green = cell_of(loaded, 0);
   // Joint actions: (g,g) (g,w) (w,g) (w,w).
   EXPECT_EQ(green.rewards, (std::vector<double>{2, 7, 0, 0, 2, 1, 2, 0}));
@@ -145,8 +145,7 @@ TEST(GameJson, ActionsMayDiffer) {
   EXPECT_EQ(frame.num_actions(Player(0), Step(0), State(0)), 3U);
   EXPECT_EQ(frame.num_actions(Player(1), Step(0), State(0)), 2U);
   EXPECT_EQ(frame.num_actions(Player(1), Step(0), State(1)), 1U);
-  EXPECT_EQ(cell_of(loaded, 0).rewards,
-            (std::vector<double>{3, 0, 3, 0, 0, 0, 3, 0, 3, 0, 0, 0}));
+  EXPECT_EQ(cell_of(loaded, 0).rewards, (std::vector<double>{3, 0, 3, 0, 0, 0, 3, 0, 3, 0, 0, 0}));
   EXPECT_EQ(cell_of(loaded, 1).rewards, (std::vector<double>{1, 1}));
   EXPECT_EQ(loaded.about.names.action(frame, Player(0), Step(0), State(0), Action(1U)), "kick");
   EXPECT_EQ(loaded.about.names.find_action(frame, Player(1), Step(0), State(0), "hide"),
@@ -158,13 +157,11 @@ TEST(GameJson, ActionsMayDiffer) {
                      })
                 .find("did you mean 'kick'?"),
             std::string::npos);
-  EXPECT_NE(error_of(ErrorKind::usage,
-                     [&] {
-                       static_cast<void>(
-                           loaded.about.names.find_state(frame, Step(0), "dor"));
-                     })
-                .find("did you mean 'door'?"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of(ErrorKind::usage,
+               [&] { static_cast<void>(loaded.about.names.find_state(frame, Step(0), "dor")); })
+          .find("did you mean 'door'?"),
+      std::string::npos);
   const LoadedGame again = parse_game_json(game_to_json(loaded), "again");
   EXPECT_EQ(law_hash_of(again.game), law_hash_of(loaded.game));
   EXPECT_EQ(game_to_json(again), game_to_json(loaded));
@@ -184,15 +181,18 @@ TEST(GameJson, TerminalStatesEndTheGame) {
   const std::string text = game_to_json(loaded);
   EXPECT_NE(text.find("\"terminal\": [\"over\"]"), std::string::npos) << text;
   EXPECT_EQ(law_hash_of(parse_game_json(text, "again").game), law_hash_of(loaded.game));
-  expect_message("'players': 1, 'states': ['on', 'over'], 'actions': 2, 'horizon': 4,"
-                 "'terminal': ['over'], 'rules': [{'state': 'over', 'reward': 1}]",
-                 {"is a terminal state", "remove it"});
-  expect_message("'players': 1, 'states': ['on'], 'actions': 2, 'horizon': 4,"
-                 "'terminal': ['on'], 'rules': []",
-                 {"all states are terminal"});
-  expect_message("'players': 1, 'states': [['s'], ['over'], ['t']], 'actions': 2, 'horizon': 3,"
-                 "'terminal': ['over'], 'rules': []",
-                 {"is over at step 2 and gone at step 3"});
+  expect_message(
+      "'players': 1, 'states': ['on', 'over'], 'actions': 2, 'horizon': 4,"
+      "'terminal': ['over'], 'rules': [{'state': 'over', 'reward': 1}]",
+      {"is a terminal state", "remove it"});
+  expect_message(
+      "'players': 1, 'states': ['on'], 'actions': 2, 'horizon': 4,"
+      "'terminal': ['on'], 'rules': []",
+      {"all states are terminal"});
+  expect_message(
+      "'players': 1, 'states': [['s'], ['over'], ['t']], 'actions': 2, 'horizon': 3,"
+      "'terminal': ['over'], 'rules': []",
+      {"is over at step 2 and gone at step 3"});
 }
 
 TEST(GameJson, RangesAndKindsOfRewards) {
@@ -204,10 +204,9 @@ TEST(GameJson, RangesAndKindsOfRewards) {
   EXPECT_EQ(range("", "{'reward': 1e300}").low, 1e300);
   EXPECT_EQ(range(", 'range': [-1, '7/2']", "{'reward': 0.5}"), (RewardRange{-1, 3.5}));
   EXPECT_EQ(range(", 'range': [[0, 2], [0, 4]]", "{'reward': 0.5}"), (RewardRange{0, 2}));
-  const LoadedGame zero_sum =
-      game_of(meadow("{'own': '*', 'state': 'green', 'reward': -2}, {'reward': 3}," +
-                         std::string(kStay),
-                     ", 'zero_sum': true, 'noise': 'bernoulli'"));
+  const LoadedGame zero_sum = game_of(
+      meadow("{'own': '*', 'state': 'green', 'reward': -2}, {'reward': 3}," + std::string(kStay),
+             ", 'zero_sum': true, 'noise': 'bernoulli'"));
   EXPECT_TRUE(frame_of(zero_sum.game).zero_sum());
   EXPECT_EQ(frame_of(zero_sum.game).range(Player(1)), (RewardRange{-3, 2}));
   EXPECT_EQ(frame_of(zero_sum.game).noise(), RewardNoise::bernoulli);
@@ -226,8 +225,9 @@ TEST(GameJson, RangesAndKindsOfRewards) {
 }
 
 TEST(GameJson, NamesWhatIsUnmatchedOrSaidTwice) {
-  expect_message(meadow("{'actions': ['graze', '*'], 'reward': 1}, {'next': 'bare'}"),
-                 {"rules: no rule gives the reward of 'ann' at state 'green', actions (wait, graze)"});
+  expect_message(
+      meadow("{'actions': ['graze', '*'], 'reward': 1}, {'next': 'bare'}"),
+      {"rules: no rule gives the reward of 'ann' at state 'green', actions (wait, graze)"});
   expect_message(meadow("{'reward': {'ann': 1}}, {'next': 'bare'}"),
                  {"the reward of 'bob' at state 'green', actions (graze, graze)"});
   expect_message(meadow("{'reward': 1}, {'state': 'green', 'next': 'bare'}"),
@@ -235,9 +235,10 @@ TEST(GameJson, NamesWhatIsUnmatchedOrSaidTwice) {
   expect_message(meadow("{'step': 2, 'reward': 1}, {'next': 'bare'}"),
                  {"at step 1, state 'green'"});
   // The same keys and the same profile: which one holds?
-  expect_message(meadow("{'state': 'green', 'reward': 1},\n{'state': ['green', 'bare'], 'reward': 2}"),
-                 {"game.json:5: rules[1]", "specifies the reward of 'ann' at state 'green'", "twice",
-                  "line 4"});
+  expect_message(
+      meadow("{'state': 'green', 'reward': 1},\n{'state': ['green', 'bare'], 'reward': 2}"),
+      {"game.json:5: rules[1]", "specifies the reward of 'ann' at state 'green'", "twice",
+       "line 4"});
   expect_message(meadow("{'next': 'bare'}, {'next': 'green'}"), {"the next state at", "twice"});
   // Other keys, but nothing left to say.
   expect_message(meadow("{'reward': 1},\n{'state': 'green', 'reward': 2}"),
@@ -247,9 +248,10 @@ TEST(GameJson, NamesWhatIsUnmatchedOrSaidTwice) {
   expect_message(meadow("{'reward': 1}, {'count': {'graze': []}, 'next': 'bare'}"),
                  {"matches nothing"});
   // One rule is not two, and different keys are exceptions.
-  static_cast<void>(game_of(meadow("{'actions': ['graze', '*'], 'reward': 1},"
-                                   "{'actions': ['*', 'graze'], 'reward': 2}, {'reward': 0}," +
-                                   std::string(kStay))));
+  static_cast<void>(
+      game_of(meadow("{'actions': ['graze', '*'], 'reward': 1},"
+                     "{'actions': ['*', 'graze'], 'reward': 2}, {'reward': 0}," +
+                     std::string(kStay))));
 }
 
 TEST(GameJson, SuggestsNames) {
@@ -333,9 +335,8 @@ TEST(GameJson, ChecksNamesAndSizes) {
                 .find("vlearn.game/1"),
             std::string::npos);
   error_of(ErrorKind::input, [] { static_cast<void>(parse_game_json("[]", "f")); });
-  error_of(ErrorKind::input, [] {
-    static_cast<void>(parse_game_json(file_of("'family': 'soccer'"), "f"));
-  });
+  error_of(ErrorKind::input,
+           [] { static_cast<void>(parse_game_json(file_of("'family': 'soccer'"), "f")); });
 }
 
 // Many rules that match much and add little: stopped by the count of work, not by patience.
@@ -352,10 +353,11 @@ TEST(GameJson, BoundsTheWorkOfRules) {
     }
   }
   rules += "{'reward': 0}";
-  expect_message("'players': ['1','2','3','4','5','6','7','8','9','10','11','12','13','14','15',"
-                 "'16','17','18','19'], 'actions': 2, 'horizon': 1, 'rules': [" +
-                     rules + "]",
-                 {"too large for JSON"});
+  expect_message(
+      "'players': ['1','2','3','4','5','6','7','8','9','10','11','12','13','14','15',"
+      "'16','17','18','19'], 'actions': 2, 'horizon': 1, 'rules': [" +
+          rules + "]",
+      {"too large for JSON"});
   const auto seven = [](const std::string& text) {
     return "'players': 14, 'actions': 2, 'horizon': 1, 'rules': [" + text + "]";
   };
@@ -382,15 +384,16 @@ TEST(GameJson, CongestionGames) {
                                                  0.5, 0.25, 0, 0.75, 0.75, 0.75}));
   EXPECT_EQ(tables.base, (std::vector<double>{0.25, 0, 0.25, 0}));
   EXPECT_EQ(tables.transitions, (std::vector<double>{0.75, 0.25, 0, 1, 0.75, 0.25, 0.75, 0.25}));
-  EXPECT_EQ(loaded.about.names.action(frame_of(loaded.game), Player(2), Step(0), State(0),
-                                      Action(1U)),
-            "tunnel");
+  EXPECT_EQ(
+      loaded.about.names.action(frame_of(loaded.game), Player(2), Step(0), State(0), Action(1U)),
+      "tunnel");
   const LoadedGame again = parse_game_json(game_to_json(loaded), "again");
   EXPECT_EQ(law_hash_of(again.game), law_hash_of(loaded.game));
   EXPECT_EQ(game_to_json(again), game_to_json(loaded));
 
-  const std::string head = "'players': ['a', 'b'], 'horizon': 1, 'congestion': "
-                           "{'routes': ['x', 'y'], 'rules': [";
+  const std::string head =
+      "'players': ['a', 'b'], 'horizon': 1, 'congestion': "
+      "{'routes': ['x', 'y'], 'rules': [";
   expect_message(head + "{'route': 'x', 'reward': 1}]}", {"no rule gives the reward of route 'y'"});
   expect_message(head + "{'route': 'z', 'reward': 1}]}", {"'z' is not a route"});
   expect_message(head + "{'reward': [1]}]}", {"wants 2 numbers, for 1 to 2 players"});
@@ -408,32 +411,33 @@ TEST(GameJson, CongestionGames) {
   const LoadedGame fewer_again = parse_game_json(game_to_json(fewer), "again");
   EXPECT_EQ(law_hash_of(fewer_again.game), law_hash_of(fewer.game)) << game_to_json(fewer);
   EXPECT_EQ(game_to_json(fewer_again), game_to_json(fewer));
-  expect_message("'players': 2, 'horizon': 1, 'actions': [{'actions': ['x', 'q']}], 'congestion':"
-                 "{'routes': ['x', 'y'], 'rules': [{'reward': 1}]}",
-                 {"action 'q' is not a route"});
+  expect_message(
+      "'players': 2, 'horizon': 1, 'actions': [{'actions': ['x', 'q']}], 'congestion':"
+      "{'routes': ['x', 'y'], 'rules': [{'reward': 1}]}",
+      {"action 'q' is not a route"});
 }
 
 TEST(GameJson, PolymatrixGames) {
   const std::string head =
       "'players': ['ann', 'bob', 'cyd'], 'states': ['here', 'there'], 'horizon': 2,"
       "'actions': {'cyd': 1, '*': ['left', 'right']}, 'polymatrix': {'rules': [";
-  const LoadedGame loaded = game_of(
-      head +
-      "{'player': 'ann', 'against': 'bob', 'payoffs': [[1, 0], [0, 2]]},"
-      "{'player': 'bob', 'against': 'cyd', 'payoffs': [[3], [4]]},"
-      "{'player': 'ann', 'payoffs': ['1/2', 0.25]},"
-      "{'player': 'ann', 'action': 'left', 'next': 'here'},"
-      "{'next': {'here': 0.5, 'there': 0.5}},"
-      "{'player': 'ann', 'weight': 0.5}, {'weight': 0.25}]}");
+  const LoadedGame loaded =
+      game_of(head +
+              "{'player': 'ann', 'against': 'bob', 'payoffs': [[1, 0], [0, 2]]},"
+              "{'player': 'bob', 'against': 'cyd', 'payoffs': [[3], [4]]},"
+              "{'player': 'ann', 'payoffs': ['1/2', 0.25]},"
+              "{'player': 'ann', 'action': 'left', 'next': 'here'},"
+              "{'next': {'here': 0.5, 'there': 0.5}},"
+              "{'player': 'ann', 'weight': 0.5}, {'weight': 0.25}]}");
   ASSERT_EQ(model_of(loaded.game), "polymatrix");
   const PolymatrixOptions& tables = std::get<PolymatrixGame>(loaded.game).options();
   // Positions: ann left, ann right, bob left, bob right, cyd.
   EXPECT_EQ(std::vector<double>(tables.rewards.begin(), tables.rewards.begin() + 25),
-            (std::vector<double>{0.5, 0, 1, 0, 0,   //
-                                 0, 0.25, 0, 2, 0,  //
-                                 0, 0, 0, 0, 3,     //
-                                 0, 0, 0, 0, 4,     //
-                                 0, 0, 0, 0, 0}));
+            (std::vector<double>{0.5, 0,    1, 0, 0,  //
+                                 0,   0.25, 0, 2, 0,  //
+                                 0,   0,    0, 0, 3,  //
+                                 0,   0,    0, 0, 4,  //
+                                 0,   0,    0, 0, 0}));
   EXPECT_EQ(std::vector<double>(tables.transitions.begin(), tables.transitions.begin() + 4),
             (std::vector<double>{1, 0, 0.5, 0.5}));
   EXPECT_EQ(tables.weights, (std::vector<double>{0.5, 0.25, 0.25, 0.5, 0.25, 0.25}));
@@ -457,20 +461,21 @@ TEST(GameJson, PolymatrixGames) {
 }
 
 TEST(GameJson, KnownSolutions) {
-  const std::string head = "'players': ['row', 'column'], 'actions': ['a', 'b'], 'horizon': 2,"
-                           "'states': ['s', 't'], 'rules': [{'reward': 0, 'next': 's'}], 'known': ";
-  const LoadedGame loaded = game_of(
-      head + "[{'target': 'ce', 'source': 'us', 'values': [0, '1/4'], 'policy': ["
-             "{'step': 2, 'state': 't', 'mix': [{'weight': 0.5, 'play': ['a', 'b']},"
-             "                                  {'weight': '1/2', 'play': {'*': 'b'}}]},"
-             "{'play': {'row': {'a': 0.25, 'b': 0.75}, '*': 'a'}}]}]");
+  const std::string head =
+      "'players': ['row', 'column'], 'actions': ['a', 'b'], 'horizon': 2,"
+      "'states': ['s', 't'], 'rules': [{'reward': 0, 'next': 's'}], 'known': ";
+  const LoadedGame loaded =
+      game_of(head +
+              "[{'target': 'ce', 'source': 'us', 'values': [0, '1/4'], 'policy': ["
+              "{'step': 2, 'state': 't', 'mix': [{'weight': 0.5, 'play': ['a', 'b']},"
+              "                                  {'weight': '1/2', 'play': {'*': 'b'}}]},"
+              "{'play': {'row': {'a': 0.25, 'b': 0.75}, '*': 'a'}}]}]");
   ASSERT_EQ(loaded.about.known.size(), 1U);
   const KnownSolution& known = loaded.about.known[0];
   EXPECT_EQ(known.target, Target::ce);
   EXPECT_EQ(known.values, (std::vector<double>{0, 0.25}));
   ASSERT_EQ(known.policy.size(), 4U);
-  EXPECT_EQ(known.policy[0],
-            (std::vector<WeightedProfile>{{1.0, {0.25, 0.75, 1, 0}}}));
+  EXPECT_EQ(known.policy[0], (std::vector<WeightedProfile>{{1.0, {0.25, 0.75, 1, 0}}}));
   EXPECT_EQ(known.policy[3],
             (std::vector<WeightedProfile>{{0.5, {1, 0, 0, 1}}, {0.5, {0, 1, 0, 1}}}));
   const LoadedGame again = parse_game_json(game_to_json(loaded), "again");

@@ -1,0 +1,67 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "game_text.h"
+
+#include <fmt/format.h>
+
+#include "command.h"
+
+namespace vlearn::app {
+
+LoadedGame load(const std::string& word) {
+  LoadedGame loaded = load_game(word);
+  for (const std::string& remark : loaded.remarks) note(remark);
+  return loaded;
+}
+
+void write_known(JsonWriter& json, const std::vector<KnownSolution>& solutions) {
+  json.key("known").begin_array();
+  for (const KnownSolution& known : solutions) {
+    json.begin_object().member("target", name_of(known.target)).member("source", known.source);
+    json.member("policy", !known.policy.empty()).key("values").on_one_line().begin_array();
+    for (const double value : known.values) json.value(value);
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+void write_summary(JsonWriter& json, const LoadedGame& loaded) {
+  const Frame& frame = frame_of(loaded.game);
+  json.member("title", loaded.about.title).member("source", loaded.about.source);
+  json.member("model", model_of(loaded.game)).member("hash", to_hex(law_hash_of(loaded.game)));
+  json.member("players", frame.num_players()).member("horizon", frame.horizon());
+  json.member("states", extent_of_states(frame).largest);
+  json.member("stationary", frame.stationary()).member("zero_sum", frame.zero_sum());
+}
+
+std::string what_game_is() {
+  std::string text =
+      "GAME is a name of the catalogue ('vlearn games' lists it), a file (.json, .safetensors,\n"
+      ".nfg), '-' for standard input, or a family with its parameters (these are the defaults):";
+  for (const GameFamily& family : game_families()) {
+    text += fmt::format("\n  {}\n      {}", family.pattern, family.about);
+  }
+  return text;
+}
+
+std::string Extent::text() const {
+  return smallest == largest ? fmt::format("{}", smallest)
+                             : fmt::format("{} to {}", smallest, largest);
+}
+
+Extent extent_of_states(const Frame& frame) {
+  Extent extent;
+  for (const Step h : all<Step>(frame.horizon())) extent.add(frame.num_states(h));
+  return extent;
+}
+
+Extent extent_of_actions(const Frame& frame, Player player) {
+  Extent extent;
+  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
+    const std::span<const std::uint32_t> begins = frame.begins_of_cell(cell);
+    extent.add(begins[player.index() + 1] - begins[player.index()]);
+  }
+  return extent;
+}
+
+}  // namespace vlearn::app

@@ -1,0 +1,43 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the commands about games say and share.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "vlearn/core/json.h"
+#include "vlearn/game/game_io.h"
+
+namespace vlearn::app {
+
+/// The game of the command line; remarks about it go to stderr.
+[[nodiscard]] LoadedGame load(const std::string& word);
+
+/// What GAME may be, for the help texts.
+[[nodiscard]] std::string what_game_is();
+
+/// Sizes that vary over a game.
+struct Extent {
+  std::size_t smallest = SIZE_MAX;
+  std::size_t largest = 0;
+  void add(std::size_t size) {
+    smallest = std::min(smallest, size);
+    largest = std::max(largest, size);
+  }
+  /// "3" or "1 to 5".
+  [[nodiscard]] std::string text() const;
+};
+
+[[nodiscard]] Extent extent_of_states(const Frame& frame);
+[[nodiscard]] Extent extent_of_actions(const Frame& frame, Player player);
+
+/// Members that every command gives of a game.
+void write_summary(JsonWriter& json, const LoadedGame& loaded);
+void write_known(JsonWriter& json, const std::vector<KnownSolution>& solutions);
+
+}  // namespace vlearn::app
