@@ -206,6 +206,23 @@ double TabularGame<Rows>::reward(Player player,
 }
 
 template <class Rows>
+double TabularGame<Rows>::user_reward(Player player,
+                                      std::size_t cell,
+                                      std::size_t joint) const noexcept {
+  if (!frame_.zero_sum()) {
+    const std::size_t begin =
+        joints_.first(cell) * frame_.num_players() + player.index() * joints_.count(cell);
+    return rewards_[begin + joint];
+  }
+  const double r = rewards_[joints_.first(cell) + joint];
+  if (player.index() == 0) return r;
+  const RewardRange& first = frame_.range(Player(0));
+  const RewardRange& second = frame_.range(Player(1));
+  if (second.low == -first.high && second.high == -first.low) return -r;
+  return second.low + (first.high - r);
+}
+
+template <class Rows>
 State TabularGame<Rows>::sample(Step h,
                                 State s,
                                 std::span<const Action> joint,

@@ -148,6 +148,11 @@ class TabularGame {
 
   /// The mean reward of a joint action in [0, 1].
   [[nodiscard]] double reward(Player player, std::size_t cell, std::size_t joint) const noexcept;
+  /// The same in the user's units: the number that was given. Of a zero-sum game's second player
+  /// what is left of the sum, exactly -r where its range is the negative of the first one's.
+  [[nodiscard]] double user_reward(Player player,
+                                   std::size_t cell,
+                                   std::size_t joint) const noexcept;
 
  private:
   Frame frame_;
