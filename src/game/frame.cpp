@@ -25,6 +25,13 @@ constexpr std::uint64_t kMaxCells = std::uint64_t{1} << 32U;
 
 }  // namespace
 
+RewardRange natural_range(double low, double high) noexcept {
+  if (low < high) return {low, high};
+  if (low >= 0.0 && low <= 1.0) return {0.0, 1.0};
+  // One step of the number itself where it is so large that 1 is lost in it.
+  return {low, std::max(low + 1.0, std::nextafter(low, INFINITY))};
+}
+
 Frame::Frame(FrameOptions options) : options_(std::move(options)) {
   check_sizes();
   for (const Step h : all<Step>(num_layers())) {

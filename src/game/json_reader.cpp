@@ -110,13 +110,6 @@ std::vector<RewardRange> read_ranges(const JsonValue& root,
   return ranges;
 }
 
-RewardRange natural_range(double low, double high) {
-  if (low < high) return {low, high};
-  if (low >= 0.0 && low <= 1.0) return {0.0, 1.0};
-  // One step of the number itself where it is so large that 1 is lost in it.
-  return {low, std::max(low + 1.0, std::nextafter(low, INFINITY))};
-}
-
 LoadedGame parse_game_json(std::string_view text, const std::string& source) {
   const JsonDocument document = JsonDocument::parse(text, source, kLimits);
   try {

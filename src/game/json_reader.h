@@ -16,9 +16,6 @@ namespace vlearn {
 [[nodiscard]] std::vector<RewardRange> read_ranges(const JsonValue& root,
                                                    std::size_t num_players,
                                                    bool zero_sum);
-/// The range of rewards that lie in [low, high], which may be a single point.
-[[nodiscard]] RewardRange natural_range(double low, double high);
-
 /// `options` is complete but for ranges that the file leaves open.
 [[nodiscard]] AnyGame read_table(const JsonValue& rules,
                                  const GameShape& shape,

@@ -13,7 +13,6 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -33,9 +32,9 @@ namespace {
 
 using Kind = NfgToken::Kind;
 
-constexpr std::size_t kMostBytes = std::size_t{32} << 20U;
+constexpr std::size_t kMostBytes = std::size_t{16} << 20U;
 constexpr std::size_t kMostPlayers = 64;
-constexpr std::size_t kMostPayoffs = std::size_t{1} << 22U;
+constexpr std::size_t kMostPayoffs = std::size_t{1} << 20U;
 constexpr std::size_t kMostOutcomes = std::size_t{1} << 20U;
 constexpr std::size_t kMostNameBytes = 255;
 
@@ -71,19 +70,12 @@ std::optional<std::string> flaw_of_names(const std::vector<std::string>& names) 
   std::vector<std::string_view> sorted(names.begin(), names.end());
   std::sort(sorted.begin(), sorted.end());
   if (sorted.front().empty()) return "one is empty";
-  if (std::binary_search(sorted.begin(), sorted.end(), "*")) return "'*' is taken";
+  for (const std::string& name : names) {
+    if (!can_be_name(name)) return fmt::format("'{}' is taken", printable(name, 60));
+  }
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice == sorted.end()) return std::nullopt;
   return fmt::format("'{}' is there twice", printable(*twice, 60));
-}
-
-/// The smallest range that holds all payoffs. A constant r is no range: it gets [0, 1] if it lies
-/// there, else [r, r + 1].
-RewardRange natural_range(double low, double high) {
-  if (low < high) return {low, high};
-  if (low >= 0.0 && low <= 1.0) return {0.0, 1.0};
-  // Of a large number r + 1 is r again.
-  return {low, std::max(low + 1.0, std::nextafter(low, std::numeric_limits<double>::infinity()))};
 }
 
 /// Not -0.

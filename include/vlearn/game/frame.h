@@ -40,6 +40,10 @@ struct RewardRange {
   friend bool operator==(const RewardRange&, const RewardRange&) = default;
 };
 
+/// The range of rewards that go from low to high. A single number r is no range: it gets [0, 1] if
+/// it lies there, else [r, r + 1].
+[[nodiscard]] RewardRange natural_range(double low, double high) noexcept;
+
 /// How a reward spreads around its mean m (in [0, 1]).
 enum class RewardNoise : std::uint8_t {
   none,       ///< always m

@@ -452,7 +452,7 @@ TEST(Nfg, ErrorsNameLineAndFix) {
       {"NFG 1 R \"t\" {\na}", 2, "found 'a'; want the name of a player in quotes, or '}'"},
       {"NFG 1 R \"t\" { \"a\",\n", 1, "found ','; want the name of a player in quotes, or '}'"},
       {head, 3, "found the end; want '{' and the strategies of each player"},
-      {head + "{ 3\n0 }", 4, "found '0'; want a number of strategies from 1 to 4194304"},
+      {head + "{ 3\n0 }", 4, "found '0'; want a number of strategies from 1 to 1048576"},
       {head + "{ 3\n-1 }", 4, "found '-1'; want a number of strategies"},
       {head + "{ 3\n2.0 }", 4, "found '2.0'; want a number of strategies"},
       {head + "{ 99999999999999999999 }", 3, "found '99999999999999999999'; want a number of"},
@@ -460,7 +460,7 @@ TEST(Nfg, ErrorsNameLineAndFix) {
       {head + "{ 3 }", 3, "there are strategies for 1 of 2 players"},
       {head + "{ }", 3, "there are strategies for 0 of 2 players"},
       {head + "{ 3 2\n2 }", 4, "found '2'; want '}' after 2 players"},
-      {head + "{ 4096\n1024 }", 4, "there are more than 4194304 payoffs; use the array container"},
+      {head + "{ 2048\n512 }", 4, "there are more than 1048576 payoffs; use the array container"},
       {head + "{ {\"x\"}\n3 }", 4, "found '3'; want '{' and names of strategies"},
       {head + "{ {\"x\"}\n{} }", 4, "a player has no strategies; want at least one"},
       {head + "{ {x}", 3, "found 'x'; want the name of a strategy in quotes, or '}'"},
@@ -509,10 +509,10 @@ TEST(Nfg, LimitsHold) {
     return text;
   };
   const std::string head = "NFG 1 R \"\" ";
-  EXPECT_EQ(message(ErrorKind::resource, std::string((32U << 20U) + 1, ' ')),
-            "file.nfg: has 33554433 bytes, .nfg files have at most 33554432; "
+  EXPECT_EQ(message(ErrorKind::resource, std::string((16U << 20U) + 1, ' ')),
+            "file.nfg: has 16777217 bytes, .nfg files have at most 16777216; "
             "use the array container");
-  EXPECT_EQ(message(ErrorKind::input, std::string(32U << 20U, ' ')),
+  EXPECT_EQ(message(ErrorKind::input, std::string(16U << 20U, ' ')),
             "file.nfg:1: found the end; want 'NFG'");
   // Players.
   const LoadedGame most =
@@ -530,12 +530,12 @@ TEST(Nfg, LimitsHold) {
               "file.nfg:1: a name has 256 bytes; want at most 255");
   }
   // Payoffs: sizes that are declared, sizes that wrap 64 bits, and lists of names.
-  EXPECT_EQ(message(ErrorKind::input, head + "{\"a\"}{4194304} 1 2"),
-            "file.nfg:1: has 2 payoffs, want 4194304");
+  EXPECT_EQ(message(ErrorKind::input, head + "{\"a\"}{1048576} 1 2"),
+            "file.nfg:1: has 2 payoffs, want 1048576");
   const std::string too_many =
-      "file.nfg:1: there are more than 4194304 payoffs; use the array container";
+      "file.nfg:1: there are more than 1048576 payoffs; use the array container";
   EXPECT_EQ(message(ErrorKind::input,
-                    head + "{" + repeated("\"\"", 64) + "}{" + repeated("4194304 ", 64) + "}"),
+                    head + "{" + repeated("\"\"", 64) + "}{" + repeated("1048576 ", 64) + "}"),
             too_many);
   EXPECT_EQ(message(ErrorKind::input, head + "{\"a\"\"b\"}{{" + repeated("\"\"", 3000) + "}{" +
                                           repeated("\"\"", 3000)),
@@ -684,15 +684,15 @@ TEST(Nfg, RefusesToWriteWhatTheFormatCannotHold) {
   };
   EXPECT_EQ(message(table(65, 1)),
             "game: has 65 players, .nfg files have at most 64; write .json or .safetensors");
-  EXPECT_EQ(message(table(2, 1449)),
-            "game: has more than 4194304 payoffs; write .json or .safetensors");
+  EXPECT_EQ(message(table(2, 725)),
+            "game: has more than 1048576 payoffs; write .json or .safetensors");
   LoadedGame latin = table(1, 1);
   latin.about.title = "\xE9";
   EXPECT_EQ(message(latin),
             "game: has a title, note or name that is not UTF-8; write .json or .safetensors");
   LoadedGame long_note = table(1, 1);
-  long_note.about.note.assign(32U << 20U, 'x');
-  EXPECT_EQ(message(long_note).substr(0, 32), "game: takes 33554465 bytes, .nfg");
+  long_note.about.note.assign(16U << 20U, 'x');
+  EXPECT_EQ(message(long_note).substr(0, 32), "game: takes 16777249 bytes, .nfg");
 }
 
 }  // namespace
