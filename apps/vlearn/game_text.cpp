@@ -4,12 +4,36 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstdio>
+
 #include "command.h"
+#include "vlearn/core/error.h"
 
 namespace vlearn::app {
 
+namespace {
+
+/// A game in JSON or .nfg, which are told apart by their first letters.
+LoadedGame read_standard_input() {
+  constexpr std::size_t max_bytes = std::size_t{16} << 20U;
+  std::string text;
+  std::array<char, 1U << 16U> buffer{};
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), stdin)) {
+    text.append(buffer.data(), count);
+    if (text.size() > max_bytes) {
+      throw Error(ErrorKind::resource, "standard input", "is larger than 16 MiB",
+                  "put a game of this size into an array container");
+    }
+  }
+  const std::string source = "standard input";
+  return text.starts_with("NFG") ? parse_nfg(text, source) : parse_game_json(text, source);
+}
+
+}  // namespace
+
 LoadedGame load(const std::string& word) {
-  LoadedGame loaded = load_game(word);
+  LoadedGame loaded = word == "-" ? read_standard_input() : load_game(word);
   for (const std::string& remark : loaded.remarks) note(remark);
   return loaded;
 }

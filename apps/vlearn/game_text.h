@@ -15,7 +15,7 @@
 
 namespace vlearn::app {
 
-/// The game of the command line; remarks about it go to stderr.
+/// GAME of the command line, "-" for standard input; remarks about it go to stderr.
 [[nodiscard]] LoadedGame load(const std::string& word);
 
 /// What GAME may be, for the help texts.

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <utility>
 
 #include "game_io_parts.h"
@@ -27,20 +26,6 @@ bool looks_like_file(std::string_view word) {
   if (word.find('/') != std::string_view::npos) return true;
   return std::any_of(kEndings.begin(), kEndings.end(),
                      [&](const auto& ending) { return word.ends_with(ending.first); });
-}
-
-LoadedGame read_standard_input() {
-  std::string text;
-  std::array<char, 1U << 16U> buffer{};
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), stdin)) {
-    text.append(buffer.data(), count);
-    if (text.size() > kMaxTextBytes) {
-      throw Error(ErrorKind::resource, "standard input", "is larger than 32 MiB",
-                  "put a game of this size into an array container");
-    }
-  }
-  const std::string source = "standard input";
-  return text.starts_with("NFG") ? parse_nfg(text, source) : parse_game_json(text, source);
 }
 
 /// "did you mean", over everything that stands for a game.
@@ -90,7 +75,6 @@ void write_game(const std::filesystem::path& path, const LoadedGame& game) {
 }
 
 LoadedGame load_game(std::string_view word) {
-  if (word == "-") return read_standard_input();
   if (looks_like_file(word)) return read_game(word);
   for (const CatalogueEntry& entry : catalogue()) {
     if (entry.name == word) return parse_catalogue_entry(entry);

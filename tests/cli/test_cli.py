@@ -5,7 +5,9 @@
 import json
 import os
 import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 VLEARN = os.environ["VLEARN"]
 
@@ -35,7 +37,11 @@ class Cli(unittest.TestCase):
             ("bench",),
             ("game",),
             ("game", "show"),
+            ("game", "validate"),
+            ("game", "convert"),
+            ("game", "random"),
             ("game", "simulate"),
+            ("games",),
             ("self-test",),
         ):
             with self.subTest(command=command):
@@ -101,6 +107,69 @@ class Cli(unittest.TestCase):
         for word in ("sparse, stationary, zero-sum", "760", "uniform play"):
             self.assertIn(word, text)
 
+    def test_games_lists_the_catalogue(self):
+        done = run("games", "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        games = json.loads(done.stdout)["games"]
+        self.assertGreaterEqual(len(games), 25)
+        for game in games:
+            for key in ("name", "title", "players", "states", "horizon", "source", "hash"):
+                self.assertTrue(game[key], f"{game['name']} lacks {key}")
+            self.assertTrue(game["known"])
+        text = run("games").stdout
+        for game in games:
+            self.assertIn(f"\n{game['name']} ", text)
+
+    def test_convert_keeps_the_law_of_every_game_in_every_format(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for game in json.loads(run("games", "--json").stdout)["games"]:
+                endings = ["json", "safetensors"]
+                if game["horizon"] == 1 and game["states"] == 1:
+                    endings.append("nfg")
+                for ending in endings:
+                    with self.subTest(game=game["name"], ending=ending):
+                        file = f"{folder}/{game['name']}.{ending}"
+                        done = run("game", "convert", game["name"], file, "--json")
+                        self.assertEqual((done.returncode, done.stderr), (0, ""))
+                        self.assertTrue(json.loads(done.stdout)["same_law"])
+                        shown = json.loads(run("game", "validate", file, "--json").stdout)
+                        self.assertEqual(shown["hash"], game["hash"])
+                        self.assertEqual(shown["title"], game["title"])
+
+    def test_convert_says_what_it_cannot(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("game", "convert", "soccer", f"{folder}/soccer.nfg")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("760 states", done.stderr)
+            done = run("game", "convert", "soccer", f"{folder}/soccer.xml")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("want .json, .safetensors or .nfg", done.stderr)
+            # One step and one state, but a range of its own: payoffs go, the range stays behind.
+            name = "random:states=1,horizon=1"
+            done = run("game", "convert", name, f"{folder}/random.nfg", "--json")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("note: ", done.stderr)
+            self.assertFalse(json.loads(done.stdout)["same_law"])
+
+    def test_random_games_go_through_a_pipe(self):
+        options = ("--players", "3", "--states", "2", "--actions", "2", "--horizon", "2")
+        made = run("game", "random", *options, "--seed", "9")
+        self.assertEqual((made.returncode, made.stderr), (0, ""))
+        checked = run("game", "validate", "-", "--json", input=made.stdout)
+        name = "random:players=3,states=2,actions=2,horizon=2,seed=9"
+        shown = json.loads(run("game", "show", name, "--json").stdout)
+        self.assertEqual(json.loads(checked.stdout)["hash"], shown["hash"])
+        with tempfile.TemporaryDirectory() as folder:
+            for ending in ("json", "safetensors"):
+                file = f"{folder}/game.{ending}"
+                run("game", "random", *options, "--seed", "9", "-o", file)
+                shown_file = json.loads(run("game", "show", file, "--json").stdout)
+                self.assertEqual(shown_file["hash"], shown["hash"])
+            nfg = f"{folder}/chicken.nfg"
+            run("game", "convert", "chicken", nfg)
+            text = Path(nfg).read_text()
+            self.assertEqual(run("game", "validate", "-", input=text).returncode, 0)
+
     def test_game_simulate_agrees_with_the_exact_value(self):
         for game in ("soccer", "pursuit", "lock", "random:players=3", "congestion-10"):
             with self.subTest(game=game):
@@ -116,6 +185,9 @@ class Cli(unittest.TestCase):
     def test_game_names_are_checked(self):
         for arguments, words in (
             (("game", "show", "socer"), "did you mean 'soccer'?"),
+            (("game", "show", "chikcen"), "did you mean 'chicken'?"),
+            (("game", "validate", "nothing-like-it"), "'vlearn games' lists"),
+            (("game", "random", "--kind", "odd"), "want one of"),
             (("game", "show", "random:playrs=3"), "did you mean 'players'?"),
             (("game", "shwo", "soccer"), "did you mean 'show'?"),
             (("game", "show", "soccer", "--jsno"), "did you mean '--json'?"),

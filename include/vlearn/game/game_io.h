@@ -44,8 +44,9 @@ void write_game(const std::filesystem::path& path, const LoadedGame& game);
 [[nodiscard]] LoadedGame parse_game_container(std::span<const std::byte> bytes,
                                               const std::string& source);
 
-/// GAME of the command line: "-" (standard input, JSON or .nfg), the name of a file, an entry of
-/// the catalogue, or a family with its parameters.
+/// What a word stands for: a file by its name (an ending as above, or a slash in it), an entry of
+/// the catalogue, or a family with its parameters. Throws Error (usage) that suggests what was
+/// meant.
 [[nodiscard]] LoadedGame load_game(std::string_view word);
 
 /// An entry of the catalogue: a file of catalog/, compiled in.
