@@ -66,7 +66,8 @@ TEST_F(ContainerTest, RoundTrip) {
     EXPECT_EQ(container.header().metadata("seed"), "7");
     EXPECT_EQ(container.header().metadata("missing"), std::nullopt);
     EXPECT_EQ(container.header().arrays().size(), 4U);
-    EXPECT_EQ(container.header().at("values", ElementType::f64).shape, (std::vector<std::uint64_t>{2, 3}));
+    EXPECT_EQ(container.header().at("values", ElementType::f64).shape,
+              (std::vector<std::uint64_t>{2, 3}));
     EXPECT_EQ(container.view<double>("values")[4], 5.5);
     EXPECT_EQ(container.view<std::uint8_t>("bytes").size(), 3U);
     EXPECT_EQ(container.view<std::int32_t>("one")[0], -7);
