@@ -62,7 +62,7 @@ class GameArrays {
       throw Error(ErrorKind::input, header.source(),
                   fmt::format("its metadata has the format '{}'",
                               printable(header.metadata("format").value_or(""), 50)),
-                  "a game has \"format\": \"vlearn.game/1\"");
+                  R"(a game has "format": "vlearn.game/1")");
     }
     for (const auto& [key, value] : header.metadata()) {
       if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
@@ -215,10 +215,10 @@ class GameArrays {
     const std::size_t layer = payers * states * joint;
     if (options_.ranges.empty()) {
       for (std::size_t i = 0; i < payers; ++i) {
-        RewardRange range{INFINITY, -INFINITY};
+        RewardRange range = RewardRange::empty();
         for (std::size_t at = i * states * joint; at < rewards.size(); at += layer) {
           for (std::size_t k = at; k < at + states * joint; ++k) {
-            range = {std::min(range.low, rewards[k]), std::max(range.high, rewards[k])};
+            range.include(rewards[k]);
           }
         }
         options_.ranges.push_back(natural_range(range.low, range.high));
@@ -301,12 +301,12 @@ class GameArrays {
             "rewards", fmt::format("has {} numbers, want {} joint actions times {}", rewards.size(),
                                    joints.size(), payers));
       }
-      std::vector<RewardRange> ranges(payers, {INFINITY, -INFINITY});
+      std::vector<RewardRange> ranges(payers, RewardRange::empty());
       std::size_t at = 0;
       for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
         for (RewardRange& range : ranges) {
           for (std::size_t joint = 0; joint < joints.count(cell); ++joint, ++at) {
-            range = {std::min(range.low, rewards[at]), std::max(range.high, rewards[at])};
+            range.include(rewards[at]);
           }
         }
       }

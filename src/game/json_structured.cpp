@@ -50,8 +50,11 @@ std::vector<std::size_t> row_begins(const Frame& frame, std::span<const std::siz
 
 /// What a route pays for 1, 2, ..., m players on it.
 std::vector<double> read_route_rewards(const JsonValue& value, std::size_t m) {
-  if (value.is_number() || value.is_string()) return std::vector<double>(m, number_of(value));
   std::vector<double> rewards;
+  if (value.is_number() || value.is_string()) {
+    rewards.assign(m, number_of(value));
+    return rewards;
+  }
   if (value.is_object()) {
     allow_keys(value, {"alone", "all"});
     const double alone = number_of(value.at("alone"));
@@ -64,7 +67,7 @@ std::vector<double> read_route_rewards(const JsonValue& value, std::size_t m) {
   }
   if (!value.is_array() || value.size() != m) {
     throw value.error(fmt::format("wants {} numbers, for 1 to {} players on the route", m, m),
-                      "or one number, or {\"alone\": x, \"all\": y}");
+                      R"(or one number, or {"alone": x, "all": y})");
   }
   for (const JsonValue item : value.items()) rewards.push_back(number_of(item));
   return rewards;
@@ -485,7 +488,7 @@ class PolymatrixReader {
 /// The least and the most that each player can get from sums of pair terms.
 std::vector<RewardRange> ranges_of_sums(const Frame& frame, std::span<const double> rewards) {
   const std::size_t m = frame.num_players();
-  std::vector<RewardRange> ranges(m, {INFINITY, -INFINITY});
+  std::vector<RewardRange> ranges(m, RewardRange::empty());
   std::size_t block = 0;
   for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
     const std::span<const std::uint32_t> begins = frame.begins_of_cell(cell);
@@ -502,7 +505,8 @@ std::vector<RewardRange> ranges_of_sums(const Frame& frame, std::span<const doub
           low += *least;
           high += *most;
         }
-        ranges[i] = {std::min(ranges[i].low, low), std::max(ranges[i].high, high)};
+        ranges[i].include(low);
+        ranges[i].include(high);
       }
     }
     block += all * all;

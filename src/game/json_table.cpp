@@ -488,16 +488,13 @@ class TableReader {
   void set_natural_ranges() {
     options_.ranges.clear();
     for (std::size_t i = 0; i < payers_; ++i) {
-      double low = rewards_[reward_index(0, i, 0)];
-      double high = low;
+      RewardRange range = RewardRange::empty();
       for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
         for (std::size_t joint = 0; joint < joints_->count(cell); ++joint) {
-          const double reward = rewards_[reward_index(cell, i, joint)];
-          low = std::min(low, reward);
-          high = std::max(high, reward);
+          range.include(rewards_[reward_index(cell, i, joint)]);
         }
       }
-      options_.ranges.push_back(natural_range(low, high));
+      options_.ranges.push_back(natural_range(range.low, range.high));
     }
     if (options_.zero_sum) {
       const RewardRange& first = options_.ranges.front();

@@ -14,8 +14,10 @@
 // keep their tables per cell.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -38,6 +40,15 @@ struct RewardRange {
     return steps * low + (high - low) * value;
   }
   friend bool operator==(const RewardRange&, const RewardRange&) = default;
+
+  /// Holds nothing; grows with include().
+  [[nodiscard]] static constexpr RewardRange empty() noexcept {
+    return {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  }
+  void include(double reward) noexcept {
+    low = std::min(low, reward);
+    high = std::max(high, reward);
+  }
 };
 
 /// The range of rewards that go from low to high. A single number r is no range: it gets [0, 1] if
