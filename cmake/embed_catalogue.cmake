@@ -1,6 +1,6 @@
 # Writes a C++ source with the texts of the catalogue's files, sorted by name.
-#   cmake -D FILES=a.json,b.json -D OUTPUT=... -P embed_catalogue.cmake
-string(REPLACE "," ";" files "${FILES}")
+#   cmake -D FOLDER=... -D OUTPUT=... -P embed_catalogue.cmake
+file(GLOB files "${FOLDER}/*.json")
 list(TRANSFORM files REPLACE "\\.json$" "")  # or a.json would come after a-b.json
 list(SORT files)
 set(entries "")

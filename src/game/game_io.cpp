@@ -68,7 +68,15 @@ LoadedGame parse_game_container(std::span<const std::byte> bytes, const std::str
 
 void write_game(const std::filesystem::path& path, const LoadedGame& game) {
   switch (format_of(path)) {
-    case GameFormat::json: write_file(path, game_to_json(game)); break;
+    case GameFormat::json: {
+      const std::string text = game_to_json(game);
+      // Whatever is in the file now must not give way to something that cannot be read.
+      if (law_hash_of(parse_game_json(text, path.string()).game) != law_hash_of(game.game)) {
+        throw Error(ErrorKind::internal, path.string(), "would hold another law than it should");
+      }
+      write_file(path, text);
+      break;
+    }
     case GameFormat::nfg: write_file(path, game_to_nfg(game)); break;
     case GameFormat::container: write_container_game(path, game); break;
   }

@@ -41,6 +41,8 @@ struct RewardRange {
   }
   friend bool operator==(const RewardRange&, const RewardRange&) = default;
 
+  /// Of the one whose rewards are the negative of these.
+  [[nodiscard]] RewardRange negated() const noexcept { return {-high, -low}; }
   /// Holds nothing; grows with include().
   [[nodiscard]] static constexpr RewardRange empty() noexcept {
     return {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
