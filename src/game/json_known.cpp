@@ -150,7 +150,7 @@ class PolicyReader {
     }
     if (!play.is_object()) throw play.error("wants a list or an object of players");
     for (const JsonValue entry : play.items()) {
-      if (entry.key() == "*" || entry.key() == "note") continue;
+      if (entry.key() == "*" || is_note(entry)) continue;
       const std::optional<std::uint32_t> player = shape_.players().find(entry.key());
       if (!player) throw entry.error("is not a player", shape_.players().suggest(entry.key()));
       put_player(*player, entry);
@@ -177,7 +177,7 @@ class PolicyReader {
     if (!entry.is_object()) throw entry.error("wants an action, or an object of probabilities");
     work_.spend(entry.size(), entry);
     for (const JsonValue item : entry.items()) {
-      if (item.key() == "note") continue;
+      if (is_note(item)) continue;
       const std::optional<std::uint32_t> action = actions.find(item.key());
       if (!action) throw item.error("is not an action here", actions.suggest(item.key()));
       row[*action] = number_of(item);

@@ -61,6 +61,9 @@ LoadedGame read_root(const JsonValue& root) {
   allow_keys(root, {"$schema", "format", "title", "source", "players", "states", "actions",
                     "horizon", "initial", "terminal", "stationary", "zero_sum", "range", "noise",
                     "rules", "congestion", "polymatrix", "known"});
+  if (const std::optional<JsonValue> schema = root.find("$schema")) {
+    static_cast<void>(schema->string());
+  }
   const std::optional<JsonValue> rules = root.find("rules");
   const std::optional<JsonValue> congestion = root.find("congestion");
   const std::optional<JsonValue> polymatrix = root.find("polymatrix");

@@ -50,9 +50,17 @@ void allow_keys(const JsonValue& object, std::initializer_list<std::string_view>
   }
 }
 
+bool is_note(const JsonValue& item) {
+  if (item.key() != "note") return false;
+  static_cast<void>(item.string());
+  return true;
+}
+
 double number_of(const JsonValue& value) {
   if (!value.is_string()) return value.number();
-  const std::optional<double> number = parse_fraction(value.string());
+  const bool fraction = value.string().find('/') != std::string_view::npos;
+  const std::optional<double> number =
+      fraction ? parse_fraction(value.string()) : std::optional<double>();
   if (!number) {
     throw value.error("'" + printable(value.string(), 50) + "' is not a number",
                       "want one like 0.5 or \"1/3\"");
@@ -364,7 +372,7 @@ void GameShape::read_actions(const JsonValue& value) {
   action_list_.assign(m, UINT32_MAX);
   if (const std::optional<JsonValue> others = value.find("*")) action_list_.assign(m, add(*others));
   for (const JsonValue item : value.items()) {
-    if (item.key() == "*" || item.key() == "note") continue;
+    if (item.key() == "*" || is_note(item)) continue;
     const std::optional<std::uint32_t> player = players_.find(item.key());
     if (!player) throw item.error("is not a player", players_.suggest(item.key()));
     action_list_[*player] = add(item);
@@ -542,7 +550,7 @@ NextRow::NextRow(const JsonValue& value) : value_(value) {
   }
   std::vector<double> probabilities;
   for (const JsonValue item : value.items()) {
-    if (item.key() == "note") continue;
+    if (is_note(item)) continue;
     probabilities.push_back(number_of(item));
     if (!(probabilities.back() >= 0.0)) {
       throw item.error(fmt::format("is {}; a probability lies in [0, 1]", probabilities.back()));
@@ -555,7 +563,7 @@ NextRow::Row NextRow::resolve(const NameList& states) const {
   if (value_.is_string()) return {{states.at(value_, "a state")}, {1.0}};
   std::vector<std::pair<std::uint32_t, double>> entries;
   for (const JsonValue item : value_.items()) {
-    if (item.key() == "note") continue;
+    if (is_note(item)) continue;
     const std::optional<std::uint32_t> state = states.find(item.key());
     if (!state) throw item.error("is not a state", states.suggest(item.key()));
     entries.emplace_back(*state, number_of(item));

@@ -28,6 +28,9 @@ inline constexpr const char* kUseContainer = "put a game of this size into the a
 /// allow_keys() with `note`, which may stand in every object.
 void allow_keys(const JsonValue& object, std::initializer_list<std::string_view> keys);
 
+/// Whether a member of an object from names to things is a remark, which must be a text.
+[[nodiscard]] bool is_note(const JsonValue& item);
+
 /// A number, or a text like "1/3".
 [[nodiscard]] double number_of(const JsonValue& value);
 

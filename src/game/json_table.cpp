@@ -165,7 +165,7 @@ class TableReader {
       if (actions->is_object()) {
         std::vector<std::pair<std::uint32_t, JsonValue>> entries;
         for (const JsonValue item : actions->items()) {
-          if (item.key() == "note") continue;
+          if (is_note(item)) continue;
           const std::optional<std::uint32_t> player = shape_.players().find(item.key());
           if (!player) throw item.error("is not a player", shape_.players().suggest(item.key()));
           entries.emplace_back(*player, item);
@@ -186,7 +186,7 @@ class TableReader {
     if (const std::optional<JsonValue> count = rule.find("count")) {
       if (!count->is_object()) throw count->error("wants an object from actions to numbers");
       for (const JsonValue item : count->items()) {
-        if (item.key() == "note") continue;
+        if (is_note(item)) continue;
         WantedCount wanted{item, {}};
         if (item.is_array()) {
           for (const JsonValue number : item.items()) wanted.numbers.push_back(count_of(number));
@@ -252,7 +252,7 @@ class TableReader {
     if (options_.zero_sum) throw value.error("of a zero-sum game is one number, player 1's");
     if (value.is_object()) {
       for (const JsonValue item : value.items()) {
-        if (item.key() == "note") continue;
+        if (is_note(item)) continue;
         const std::optional<std::uint32_t> player = shape_.players().find(item.key());
         if (!player) throw item.error("is not a player", shape_.players().suggest(item.key()));
         rewards[*player] = number_of(item);
