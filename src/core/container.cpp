@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <new>
 #include <tuple>
 
 #include "vlearn/core/checked.h"
@@ -390,7 +391,13 @@ ContainerArrays ContainerArrays::gather(const Read& read,
   Sha256 hash;
   hash.update(head);
   for (const ArrayInfo& info : arrays.header_.arrays()) {
-    arrays.values_.push_back(make_values(info));
+    try {
+      arrays.values_.push_back(make_values(info));
+    } catch (const std::bad_alloc&) {
+      throw Error(ErrorKind::resource, arrays.header_.source(),
+                  "its array '" + printable(info.name, 100) + "' takes " +
+                      std::to_string(info.bytes) + " bytes of memory, which are not there");
+    }
     const auto fill = [&](auto& values) {
       // In pieces that stay in the cache between reading and hashing.
       constexpr std::size_t piece_bytes = std::size_t{1} << 18U;

@@ -281,7 +281,26 @@ class GameArrays {
     }
     options_.num_players = shape.back();
     options_.num_actions = take<std::uint32_t>("num_actions");
+    check_cells();
     read_ranges();
+  }
+
+  /// Every cell has a reward: before memory is taken for as many as a file declares, it must be
+  /// large enough to have them.
+  void check_cells() const {
+    const std::uint64_t rewards =
+        header().at("rewards", ElementType::f64).bytes / sizeof(double);
+    const std::uint64_t layers = options_.stationary ? 1 : options_.horizon;
+    std::uint64_t cells = 0;  // no overflow: 32 bits each, and the array is there
+    for (const std::uint32_t count : options_.num_states) cells += count;
+    const bool for_all = options_.num_states.size() == 1;
+    const auto all = for_all ? checked_multiply(cells, layers) : std::optional(cells);
+    if (!all || *all > rewards) {
+      throw header().error("num_states", fmt::format("declares {} states for {} steps, but there "
+                                                     "are {} rewards",
+                                                     cells, layers, rewards),
+                           "every state of a step needs its own");
+    }
   }
 
   /// A frame for sizes only, while ranges are not known.
