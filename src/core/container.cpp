@@ -89,7 +89,7 @@ ArrayInfo parse_entry(const JsonValue& entry, std::uint64_t data_begin, std::uin
   const std::uint64_t begin = offsets.at(0U).natural(data_size);
   const std::uint64_t end = offsets.at(1U).natural(data_size);
   const std::optional<std::uint64_t> needed = bytes_needed(info);
-  if (!needed) throw shape.error("has sizes whose product overflows 64 bits");
+  if (!needed) throw shape.error("has sizes whose product overflows 64 bits", kRestore);
   if (end < begin || end - begin != *needed) {
     throw offsets.error("spans " + std::to_string(begin) + " to " + std::to_string(end) +
                         ", but its shape and type need " + std::to_string(*needed) + " bytes");

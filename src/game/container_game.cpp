@@ -69,12 +69,16 @@ class GameArrays {
     }
     for (const auto& [key, value] : header.metadata()) {
       if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+      std::string fix = suggestion(key, keys);
+      if (fix.empty()) fix = fmt::format("want one of {}", fmt::join(keys, ", "));
       throw Error(ErrorKind::input, header.source() + ": metadata '" + printable(key, 100) + "'",
-                  "is not known here", suggestion(key, keys));
+                  "is not known here", std::move(fix));
     }
     for (const ArrayInfo& array : header.arrays()) {
       if (std::find(names.begin(), names.end(), array.name) != names.end()) continue;
-      throw header.error(array.name, "is not an array of a game", suggestion(array.name, names));
+      std::string fix = suggestion(array.name, names);
+      if (fix.empty()) fix = fmt::format("want one of {}", fmt::join(names, ", "));
+      throw header.error(array.name, "is not an array of a game", std::move(fix));
     }
   }
 
@@ -123,7 +127,8 @@ class GameArrays {
     std::vector<double> values = take<double>(name);
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!std::isfinite(values[i])) {
-        throw header().error(name, fmt::format("its number {} (from 0) is {}", i, values[i]));
+        throw header().error(name, fmt::format("its number {} (from 0) is {}", i, values[i]),
+                             "want finite ones");
       }
     }
     return values;
@@ -163,7 +168,8 @@ class GameArrays {
 
   [[nodiscard]] std::uint32_t to_size(std::string_view array, std::uint64_t size) const {
     if (size < 1 || size > UINT32_MAX) {
-      throw header().error(array, fmt::format("has an axis of length {}", size));
+      throw header().error(array,
+                           fmt::format("has an axis of length {}, want 1 to {}", size, UINT32_MAX));
     }
     return static_cast<std::uint32_t>(size);
   }
@@ -200,7 +206,7 @@ class GameArrays {
     const std::size_t m = options_.zero_sum ? 2 : payers;
     if (shape.size() != lead + 2 + m || (options_.zero_sum && payers != 1)) throw bad_shape();
     if (!options_.stationary && shape[0] != options_.horizon) {
-      throw header().error("R", fmt::format("has {} steps, the horizon is {}", shape[0],
+      throw header().error("R", fmt::format("has {} steps, want {}, the horizon", shape[0],
                                             options_.horizon));
     }
     options_.num_players = m;
@@ -256,6 +262,9 @@ class GameArrays {
 
   AnyGame build_table(std::vector<double> rewards, std::string_view dense) {
     Frame frame(options_);
+    if (!has("row_begins") && !has(dense)) {
+      throw header().error(dense, "is missing", "give it, or sparse rows");
+    }
     if (has("row_begins")) {
       SparseRows::Tables tables{take<std::uint64_t>("row_begins"),
                                 take<std::uint32_t>("successors"),
@@ -312,6 +321,7 @@ class GameArrays {
   }
 
   AnyGame read_flat() {
+    if (!has("rewards")) throw header().error("R", "is missing", "give it, or flat tables");
     read_sizes();
     std::vector<double> rewards = take_numbers("rewards");
     if (options_.ranges.empty()) {

@@ -231,7 +231,8 @@ std::vector<KnownSolution> read_known(const JsonValue& list,
     if (const std::optional<JsonValue> policy = item.find("policy")) {
       const auto stages = checked_multiply(frame.horizon(), frame.max_states());
       if (!stages || *stages > kMaxJsonNumbers) {
-        throw policy->error("there are too many steps times states for a policy in JSON");
+        throw policy->error("there are too many steps times states for a policy in JSON",
+                            "state the values alone");
       }
       solution.policy = PolicyReader(shape, frame, work).read(*policy);
     }

@@ -236,7 +236,7 @@ GameShape GameShape::of_frame(const Frame& frame, const JsonValue& root) {
   shape.horizon_ = frame.horizon();
   shape.stationary_ = frame.stationary();
   if (players && shape.players_.size() != frame.num_players()) {
-    throw players->error(fmt::format("the game has {} players", frame.num_players()));
+    throw players->error(fmt::format("want {} players, as the game has", frame.num_players()));
   }
   if (states) {
     shape.read_states(*states);
@@ -249,7 +249,7 @@ GameShape GameShape::of_frame(const Frame& frame, const JsonValue& root) {
   for (const Step h : all<Step>(frame.num_layers())) {
     if (shape.states(h.index()).size() != frame.num_states(h)) {
       throw states.value_or(root).error(
-          fmt::format("the game has {} states", frame.num_states(h)));
+          fmt::format("want {} states, as the game has", frame.num_states(h)));
     }
   }
   if (actions) {
@@ -276,8 +276,8 @@ GameShape GameShape::of_frame(const Frame& frame, const JsonValue& root) {
     for (std::size_t i = 0; i < frame.num_players(); ++i) {
       if (shape.actions(cell, i).size() != begins[i + 1] - begins[i]) {
         throw actions.value_or(root).error(
-            fmt::format("player '{}' has {} actions at {}", shape.players_.name(i),
-                        begins[i + 1] - begins[i], shape.describe(cell)));
+            fmt::format("want {} actions, as player '{}' has at {}", begins[i + 1] - begins[i],
+                        printable(shape.players_.name(i), 100), shape.describe(cell)));
       }
     }
   }

@@ -399,7 +399,8 @@ class TableReader {
       throw rule.at("payoffs").error(
           fmt::format("has {} entries for '{}', who has {} actions at {}",
                       statement.payoff_sizes[i], printable(shape_.players().name(i), 100), count,
-                      shape_.describe(cell)));
+                      shape_.describe(cell)),
+          "want one for each");
     }
   }
 
