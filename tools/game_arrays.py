@@ -81,6 +81,12 @@ def names_of(value):
     return numbers(value) if isinstance(value, int) else list(value)
 
 
+def state_lists(value):
+    """The names of the states: one list for all steps, or one for each."""
+    per_step = isinstance(value, list) and not isinstance(value[0], str)
+    return [names_of(one) for one in value] if per_step else [names_of(value)]
+
+
 def number(value):
     return float(Fraction(value)) if isinstance(value, str) else float(value)
 
@@ -97,6 +103,32 @@ def read_game(path):
     return game_from_safetensors(path)
 
 
+def uniform_value(game):
+    """What each player earns in an episode in which everybody plays every action alike."""
+    values = None
+    for h in reversed(range(game.horizon)):
+        now = np.zeros((len(game.players), len(game.cells[game.layer(h)])))
+        for s in range(now.shape[1]):
+            cell = game.cell(h, s)
+            if game.is_congestion:
+                share, others = 1 / cell.routes, len(game.players) - 1
+                counts = np.array(
+                    [
+                        math.comb(others, n) * share**n * (1 - share) ** (others - n)
+                        for n in range(others + 1)
+                    ]
+                )
+                now[:, s] = (cell.pay @ counts).mean()
+                row = (cell.base + (1 - cell.base.sum()) * share) @ cell.rows
+            else:
+                now[:, s] = cell.rewards.mean(axis=1)
+                row = None if cell.rows is None else cell.rows.mean(axis=0)
+            if values is not None:
+                now[:, s] += values @ row
+        values = now
+    return values @ game.initial
+
+
 # --------------------------------------------------------------------------------- safetensors
 
 
@@ -110,7 +142,7 @@ def game_from_safetensors(path):
     layers = 1 if stationary else horizon
     ranges = arrays.get("ranges")
     if "R" in arrays:
-        cells = cells_of_regular(arrays["P"], arrays["R"], layers, stationary)
+        cells = cells_of_regular(arrays, layers, stationary)
     elif about.get("model", "table") == "congestion":
         cells = cells_of_congestion(arrays, layers)
     elif about.get("model", "table") == "polymatrix":
@@ -136,8 +168,7 @@ def game_from_safetensors(path):
         zero_sum=zero_sum,
     )
     if "states" in text:
-        lists = text["states"]
-        game.states = [names_of(lists)] if isinstance(lists[0], str) else [*map(names_of, lists)]
+        game.states = state_lists(text["states"])
     if "actions" in text:
         name_actions(game, text["actions"])
     return game
@@ -151,19 +182,33 @@ def opposite(rewards, ranges):
     return other_low + (other_high - other_low) * (high - rewards) / (high - low)
 
 
-def cells_of_regular(p, r, layers, stationary):
-    if stationary:
-        p, r = p[None], r[None]
+def cells_of_regular(arrays, layers, stationary):
+    """R with P or with sparse rows; the last step of a game that depends on it leads nowhere."""
+    r = arrays["R"][None] if stationary else arrays["R"]
+    states, shape = r.shape[2], r.shape[3:]
+    joint = math.prod(shape)
     cells = []
     for h in range(layers):
         layer = []
-        for s in range(r.shape[2]):
-            shape = r.shape[3:]
-            rows = csr_array(p[h, s].reshape(-1, p.shape[-1])) if h < len(p) else None
-            rewards = r[h, :, s].reshape(r.shape[1], -1)
-            layer.append(Cell(shape, rewards, rows))
+        for s in range(states):
+            rows = None
+            if (stationary or h + 1 < layers) and "P" in arrays:
+                p = arrays["P"][s] if stationary else arrays["P"][h, s]
+                rows = csr_array(p.reshape(joint, states))
+            elif stationary or h + 1 < layers:
+                rows = sparse_rows(arrays, (h * states + s) * joint, joint, states)
+            layer.append(Cell(shape, r[h, :, s].reshape(r.shape[1], joint), rows))
         cells.append(layer)
     return cells
+
+
+def sparse_rows(arrays, first, count, following):
+    begins = arrays["row_begins"][first : first + count + 1].astype(np.int64)
+    part = slice(begins[0], begins[-1])
+    return csr_array(
+        (arrays["probabilities"][part], arrays["successors"][part], begins - begins[0]),
+        shape=(count, following),
+    )
 
 
 def frame_of(arrays, layers):
@@ -189,12 +234,7 @@ def cells_of_flat(arrays, layers, zero_sum):
         at += payers * joint
         rows = None
         if following and "row_begins" in arrays:
-            begins = arrays["row_begins"][row : row + joint + 1].astype(np.int64)
-            part = slice(begins[0], begins[-1])
-            rows = csr_array(
-                (arrays["probabilities"][part], arrays["successors"][part], begins - begins[0]),
-                shape=(joint, following),
-            )
+            rows = sparse_rows(arrays, row, joint, following)
         elif following:
             size = joint * following
             rows = csr_array(arrays["transitions"][dense : dense + size].reshape(joint, following))
@@ -231,8 +271,10 @@ def cells_of_congestion(arrays, layers):
     """All players must have all routes."""
     cells = [[] for _ in range(layers)]
     frame = list(frame_of(arrays, layers))
-    pay = arrays["rewards"].reshape(len(frame), frame[0][2][0], len(frame[0][2]))
-    base = arrays.get("base", np.zeros(pay.shape[:2])).reshape(pay.shape[:2])
+    base = arrays["base"]
+    if any(set(shape) != {base.shape[1]} for _, _, shape, _ in frame):
+        raise ValueError("somebody lacks a route somewhere")
+    pay = arrays["rewards"].reshape(*base.shape, len(frame[0][2]))
     at = 0
     for c, (h, _, shape, following) in enumerate(frame):
         size = shape[0] * following
@@ -250,9 +292,8 @@ def game_from_json(text):
         raise ValueError("no rules: convert it to safetensors first")
     players = names_of(text["players"])
     horizon = text["horizon"]
-    states = text.get("states", 1)
-    per_step = isinstance(states, list) and isinstance(states[0], list | int)
-    lists = [names_of(one) for one in states] if per_step else [names_of(states)]
+    lists = state_lists(text.get("states", 1))
+    per_step = len(lists) > 1
     stationary = not per_step and not any("step" in rule for rule in text["rules"])
     stationary = text.get("stationary", stationary)
     layers = 1 if stationary else horizon
@@ -268,7 +309,7 @@ def game_from_json(text):
     for h, layer in enumerate(game.cells):
         for s, name in enumerate(game.state_names(h)):
             follows = stationary or h + 1 < horizon
-            layer[s] = law.end(s, h) if name in terminal else law.cell(h, s, follows)
+            layer[s] = law.end(h, name, follows) if name in terminal else law.cell(h, s, follows)
     law.check_all_used()
     return game
 
@@ -364,7 +405,7 @@ class Law:
         lists = [game.actions[h, s, i] for i in range(len(game.players))]
         shape = tuple(len(names) for names in lists)
         rewards = np.zeros((len(lists), math.prod(shape)))
-        after = game.state_names(h + 1) if len(game.states) > 1 and follows else game.states[0]
+        after = self.following(h) if follows else []
         rows = np.zeros((rewards.shape[1], len(after)))
         for k, offsets in enumerate(itertools.product(*map(range, shape))):
             joint = [names[a] for names, a in zip(lists, offsets, strict=True)]
@@ -397,11 +438,14 @@ class Law:
                     rows[k, after.index(name)] = p
         return Cell(shape, rewards, csr_array(rows) if follows else None)
 
-    def end(self, s, h):
+    def following(self, h):
+        """The names of the states that come after a step that is not the last."""
+        return self.game.states[h + 1 if len(self.game.states) > 1 else 0]
+
+    def end(self, h, name, follows):
         count = len(self.game.players)
-        row = np.zeros((1, len(self.game.states[0])))
-        row[0, s] = 1
-        return Cell((1,) * count, np.zeros((count, 1)), csr_array(row))
+        row = [[float(other == name) for other in self.following(h)]] if follows else None
+        return Cell((1,) * count, np.zeros((count, 1)), csr_array(row) if follows else None)
 
     def check_all_used(self):
         if not all(self.used):

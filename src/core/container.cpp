@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <new>
 #include <tuple>
 
 #include "vlearn/core/checked.h"
@@ -88,7 +89,7 @@ ArrayInfo parse_entry(const JsonValue& entry, std::uint64_t data_begin, std::uin
   const std::uint64_t begin = offsets.at(0U).natural(data_size);
   const std::uint64_t end = offsets.at(1U).natural(data_size);
   const std::optional<std::uint64_t> needed = bytes_needed(info);
-  if (!needed) throw shape.error("has sizes whose product overflows 64 bits");
+  if (!needed) throw shape.error("has sizes whose product overflows 64 bits", kRestore);
   if (end < begin || end - begin != *needed) {
     throw offsets.error("spans " + std::to_string(begin) + " to " + std::to_string(end) +
                         ", but its shape and type need " + std::to_string(*needed) + " bytes");
@@ -389,7 +390,13 @@ ContainerArrays ContainerArrays::gather(const Read& read,
   Sha256 hash;
   hash.update(head);
   for (const ArrayInfo& info : arrays.header_.arrays()) {
-    arrays.values_.push_back(make_values(info));
+    try {
+      arrays.values_.push_back(make_values(info));
+    } catch (const std::bad_alloc&) {
+      throw Error(ErrorKind::resource, arrays.header_.source(),
+                  "its array '" + printable(info.name, 100) + "' takes " +
+                      std::to_string(info.bytes) + " bytes of memory, which are not there");
+    }
     const auto fill = [&](auto& values) {
       // In pieces that stay in the cache between reading and hashing.
       constexpr std::size_t piece_bytes = std::size_t{1} << 18U;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/core/json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -136,8 +138,10 @@ class JsonBuilder {
       const std::size_t at = what.find(before);
       if (at != std::string_view::npos) what.remove_prefix(at + before.size());
     }
+    const bool overflow = what.starts_with("number overflow");
     fail(ErrorKind::input, lines_.line(),
-         "column " + std::to_string(lines_.column()) + ": " + printable(what, 200));
+         "column " + std::to_string(lines_.column()) + ": " + printable(what, 200),
+         overflow ? "numbers go up to 1.8e308" : "");
     return false;
   }
 
@@ -195,7 +199,8 @@ class JsonBuilder {
   bool open(JsonKind kind) {
     if (open_.size() >= limits_.max_depth) {
       fail(ErrorKind::input, lines_.line(),
-           "nested deeper than " + std::to_string(limits_.max_depth) + " levels");
+           "nested deeper than " + std::to_string(limits_.max_depth) + " levels",
+           "nothing that is read here needs so many");
       return false;
     }
     if (add(kind) == nullptr) return false;
@@ -359,7 +364,9 @@ void JsonValue::allow_keys(std::span<const std::string_view> keys) const {
   if (!is_object()) throw wrong_kind("an object");
   for (const JsonValue item : items()) {
     if (std::find(keys.begin(), keys.end(), item.key()) != keys.end()) continue;
-    throw item.error("is not a key that may stand here", suggestion(item.key(), keys));
+    std::string fix = suggestion(item.key(), keys);
+    if (fix.empty()) fix = fmt::format("want one of {}", fmt::join(keys, ", "));
+    throw item.error("is not a key that may stand here", std::move(fix));
   }
 }
 

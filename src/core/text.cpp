@@ -9,7 +9,8 @@
 namespace vlearn {
 namespace {
 
-constexpr std::size_t kLongestWord = 64;  // longer ones are not typos
+constexpr std::size_t kLongestWord = 64;       // longer ones are not typos
+constexpr std::size_t kMostCandidates = 4096;  // of more, only the first are looked at
 
 /// Optimal string alignment distance.
 std::size_t edits(std::string_view a, std::string_view b) {
@@ -64,7 +65,8 @@ std::optional<std::string_view> nearest(std::string_view word,
   if (word.size() > kLongestWord) return std::nullopt;
   std::optional<std::string_view> best;
   std::size_t fewest = std::max<std::size_t>(word.size() / 3, 1) + 1;
-  for (const std::string_view candidate : candidates) {
+  for (const std::string_view candidate :
+       candidates.first(std::min(candidates.size(), kMostCandidates))) {
     if (candidate.size() > kLongestWord) continue;
     const std::size_t count = edits(word, candidate);
     if (count < fewest) {

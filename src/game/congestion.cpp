@@ -121,7 +121,7 @@ void CongestionGame::check() const {
       check_distribution([&] { return place("transitions"); }, row_of(cell, route));
     }
     if (!(base_sum(cell) <= 1.0 + kRowTolerance)) {
-      refuse(fmt::format("base[cell {}]", cell + 1), "sums to more than 1");
+      refuse(fmt::format("base[cell {}]", cell + 1), "sums to more than 1, want at most 1");
     }
     // Every action means a route, and no two actions of a player the same one.
     const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);

@@ -66,12 +66,16 @@ class GameArrays {
     }
     for (const auto& [key, value] : header.metadata()) {
       if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+      std::string fix = suggestion(key, keys);
+      if (fix.empty()) fix = fmt::format("want one of {}", fmt::join(keys, ", "));
       throw Error(ErrorKind::input, header.source() + ": metadata '" + printable(key, 100) + "'",
-                  "is not known here", suggestion(key, keys));
+                  "is not known here", std::move(fix));
     }
     for (const ArrayInfo& array : header.arrays()) {
       if (std::find(names.begin(), names.end(), array.name) != names.end()) continue;
-      throw header.error(array.name, "is not an array of a game", suggestion(array.name, names));
+      std::string fix = suggestion(array.name, names);
+      if (fix.empty()) fix = fmt::format("want one of {}", fmt::join(names, ", "));
+      throw header.error(array.name, "is not an array of a game", std::move(fix));
     }
   }
 
@@ -120,7 +124,8 @@ class GameArrays {
     std::vector<double> values = take<double>(name);
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!std::isfinite(values[i])) {
-        throw header().error(name, fmt::format("its number {} (from 0) is {}", i, values[i]));
+        throw header().error(name, fmt::format("its number {} (from 0) is {}", i, values[i]),
+                             "want finite ones");
       }
     }
     return values;
@@ -160,7 +165,8 @@ class GameArrays {
 
   [[nodiscard]] std::uint32_t to_size(std::string_view array, std::uint64_t size) const {
     if (size < 1 || size > UINT32_MAX) {
-      throw header().error(array, fmt::format("has an axis of length {}", size));
+      throw header().error(array,
+                           fmt::format("has an axis of length {}, want 1 to {}", size, UINT32_MAX));
     }
     return static_cast<std::uint32_t>(size);
   }
@@ -199,7 +205,7 @@ class GameArrays {
     if (shape.size() != lead + 2 + m || (options_.zero_sum && payers != 1)) throw bad_shape();
     if (!options_.stationary && shape[0] != options_.horizon) {
       throw header().error(
-          "R", fmt::format("has {} steps, the horizon is {}", shape[0], options_.horizon));
+          "R", fmt::format("has {} steps, want {}, the horizon", shape[0], options_.horizon));
     }
     options_.num_players = m;
     options_.num_states = {to_size("R", shape[lead + 1])};
@@ -254,6 +260,9 @@ class GameArrays {
 
   AnyGame build_table(std::vector<double> rewards, std::string_view dense) {
     Frame frame(options_);
+    if (!has("row_begins") && !has(dense)) {
+      throw header().error(dense, "is missing", "give it, or sparse rows");
+    }
     if (has("row_begins")) {
       SparseRows::Tables tables{take<std::uint64_t>("row_begins"),
                                 take<std::uint32_t>("successors"), take<double>("probabilities")};
@@ -278,7 +287,26 @@ class GameArrays {
     }
     options_.num_players = shape.back();
     options_.num_actions = take<std::uint32_t>("num_actions");
+    check_cells();
     read_ranges();
+  }
+
+  /// Every cell has a reward: before memory is taken for as many as a file declares, it must be
+  /// large enough to have them.
+  void check_cells() const {
+    const std::uint64_t rewards = header().at("rewards", ElementType::f64).bytes / sizeof(double);
+    const std::uint64_t layers = options_.stationary ? 1 : options_.horizon;
+    std::uint64_t cells = 0;  // no overflow: 32 bits each, and the array is there
+    for (const std::uint32_t count : options_.num_states) cells += count;
+    const bool for_all = options_.num_states.size() == 1;
+    const auto all = for_all ? checked_multiply(cells, layers) : std::optional(cells);
+    if (!all || *all > rewards) {
+      throw header().error("num_states",
+                           fmt::format("declares {} states for {} steps, but there "
+                                       "are {} rewards",
+                                       cells, layers, rewards),
+                           "every state of a step needs its own");
+    }
   }
 
   /// A frame for sizes only, while ranges are not known.
@@ -290,6 +318,7 @@ class GameArrays {
   }
 
   AnyGame read_flat() {
+    if (!has("rewards")) throw header().error("R", "is missing", "give it, or flat tables");
     read_sizes();
     std::vector<double> rewards = take_numbers("rewards");
     if (options_.ranges.empty()) {

@@ -64,7 +64,8 @@ void Frame::check_sizes() const {
   }
   std::uint64_t cells = 0;
   for (const Step h : all<Step>(num_layers())) {
-    if (num_states(h) < 1) refuse("states", fmt::format("step {} has none", h.number()));
+    if (num_states(h) < 1)
+      refuse("states", fmt::format("step {} has none", h.number()), "give it one");
     cells += num_states(h);
     if (cells > kMaxCells) refuse("states", "there are more than 2^32 (step, state) pairs");
   }
@@ -89,7 +90,8 @@ void Frame::check_start_and_rewards() const {
   for (const RewardRange& range : o.ranges) {
     if (!std::isfinite(range.low) || !std::isfinite(range.high) || !(range.low < range.high) ||
         !std::isfinite(range.high - range.low)) {
-      refuse("rewards", fmt::format("the range [{}, {}] is not one", range.low, range.high));
+      refuse("rewards", fmt::format("the range [{}, {}] is not one", range.low, range.high),
+             "want two finite numbers, the lower one first, and a finite difference");
     }
   }
   if (!o.zero_sum) return;
@@ -118,7 +120,8 @@ void Frame::make_layouts() {
     for (std::size_t player = 0; player < width; ++player) {
       const std::uint64_t end =
           std::uint64_t{begins.back()} + options_.num_actions[row * width + player];
-      if (end > UINT32_MAX) refuse("actions", "all players together have more than 2^32");
+      if (end > UINT32_MAX)
+        refuse("actions", "all players together have more than 2^32", "give them fewer");
       begins.push_back(static_cast<std::uint32_t>(end));
     }
     const auto [place, fresh] = known.try_emplace(begins, static_cast<std::uint32_t>(known.size()));

@@ -357,6 +357,11 @@ bool is_still(const CallbackGame& /*game*/,
   return false;
 }
 
+Error too_large() {
+  return {ErrorKind::usage, "game", "is too large for JSON",
+          "write it as an array container: FILE.safetensors"};
+}
+
 /// Refuses what the reader would refuse, before a text of that size is made.
 void check_size(const AnyGame& game) {
   const Frame& frame = frame_of(game);
@@ -369,8 +374,16 @@ void check_size(const AnyGame& game) {
     numbers = own ? checked_add(*numbers, *own) : std::nullopt;
   }
   if (!numbers || *numbers > kMaxJsonNumbers || frame.num_cells() > kMaxJsonNumbers) {
-    throw Error(ErrorKind::usage, "game", "is too large for JSON",
-                "write it as an array container: FILE.safetensors");
+    throw too_large();
+  }
+}
+
+/// The same for the text.
+void check_limits(const std::string& text) {
+  try {
+    static_cast<void>(JsonDocument::parse(text, "game", kGameJsonLimits));
+  } catch (const Error&) {
+    throw too_large();
   }
 }
 
@@ -407,7 +420,9 @@ std::string game_to_json(const LoadedGame& loaded) {
   writer.write_frame(json);
   std::visit([&](const auto& game) { write_law(json, writer, game); }, loaded.game);
   writer.write_known(json);
-  return json.end_object().text() + "\n";
+  std::string text = json.end_object().text() + "\n";
+  check_limits(text);
+  return text;
 }
 
 std::string about_to_json(const GameAbout& about, const Frame& frame) {

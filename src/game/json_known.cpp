@@ -17,7 +17,8 @@ namespace {
 
 class PolicyReader {
  public:
-  PolicyReader(const GameShape& shape, const Frame& frame) : shape_(shape), frame_(frame) {
+  PolicyReader(const GameShape& shape, const Frame& frame, Work& work)
+      : shape_(shape), frame_(frame), work_(work) {
     std::size_t stages = 0;
     for (const Step h : all<Step>(frame.horizon())) {
       first_stage_.push_back(stages);
@@ -40,6 +41,7 @@ class PolicyReader {
           throw rules.error(fmt::format("no rule says what is played at step {}, {}", h.number(),
                                         shape_.describe(cell)));
         }
+        spend_on_profile(begins.back(), rules);
         stage = {{1.0, std::vector<double>(frame_.num_players(), 1.0)}};  // nobody has a choice
       }
     }
@@ -62,6 +64,7 @@ class PolicyReader {
     ledger_.begin(rule, keys);
     for (const Step h : steps) {
       const std::size_t layer = shape_.stationary() ? 0 : h.index();
+      work_.spend(1 + (names ? Work::kLookup * names->size() : frame_.num_states(h)), rule);
       if (!names) {
         for (const State s : all<State>(frame_.num_states(h))) {
           if (!shape_.terminal(frame_.cell(h, s))) put(rule, h, s);
@@ -113,7 +116,6 @@ class PolicyReader {
       return fmt::format("what is played at step {}, {}", h.number(), shape_.describe(cell));
     };
     const std::size_t stage = first_stage_[h.index()] + s.index();
-    work_.spend(1, rule);
     if (!ledger_.claim(givers_[stage], what)) return;
     if (const std::optional<JsonValue> play = rule.find("play")) {
       policy_[stage] = {{1.0, read_play(*play, cell)}};
@@ -133,8 +135,7 @@ class PolicyReader {
   std::vector<double> read_play(const JsonValue& play, std::size_t cell) {
     const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
     const std::size_t m = frame_.num_players();
-    // A policy is kept as eight bytes per action of everybody.
-    work_.spend(8 * std::uint64_t{begins.back()}, play);
+    spend_on_profile(begins.back(), play);
     std::vector<double> policies(begins.back(), 0.0);
     std::vector<bool> given(m, false);
     const auto put_player = [&](std::size_t player, const JsonValue& entry) {
@@ -152,7 +153,7 @@ class PolicyReader {
     }
     if (!play.is_object()) throw play.error("wants a list or an object of players");
     for (const JsonValue entry : play.items()) {
-      if (entry.key() == "*" || entry.key() == "note") continue;
+      if (entry.key() == "*" || is_note(entry)) continue;
       const std::optional<std::uint32_t> player = shape_.players().find(entry.key());
       if (!player) throw entry.error("is not a player", shape_.players().suggest(entry.key()));
       put_player(*player, entry);
@@ -170,16 +171,23 @@ class PolicyReader {
     return policies;
   }
 
+  /// A profile is kept as eight bytes per action of everybody, and what holds it.
+  void spend_on_profile(std::uint64_t actions, const JsonValue& where) {
+    constexpr std::uint64_t holder = 96;
+    work_.spend(holder + sizeof(double) * actions, where);
+  }
+
   /// An action for sure, or a distribution over actions.
   void read_entry(const JsonValue& entry, const NameList& actions, std::span<double> row) {
     if (entry.is_string()) {
+      work_.spend(Work::kLookup, entry);
       row[actions.at(entry, "an action here")] = 1.0;
       return;
     }
     if (!entry.is_object()) throw entry.error("wants an action, or an object of probabilities");
-    work_.spend(entry.size(), entry);
+    work_.spend(Work::kLookup + Work::kNumber, entry.size(), entry);
     for (const JsonValue item : entry.items()) {
-      if (item.key() == "note") continue;
+      if (is_note(item)) continue;
       const std::optional<std::uint32_t> action = actions.find(item.key());
       if (!action) throw item.error("is not an action here", actions.suggest(item.key()));
       row[*action] = number_of(item);
@@ -193,7 +201,7 @@ class PolicyReader {
   std::vector<std::vector<WeightedProfile>> policy_;
   std::vector<std::uint32_t> givers_;
   Ledger ledger_;
-  Work work_;
+  Work& work_;  // one for all solutions of a file
 };
 
 }  // namespace
@@ -203,6 +211,7 @@ std::vector<KnownSolution> read_known(const JsonValue& list,
                                       const Frame& frame) {
   if (!list.is_array()) throw list.error("wants a list of solutions");
   std::vector<KnownSolution> known;
+  Work work;
   for (const JsonValue item : list.items()) {
     allow_keys(item, {"target", "values", "source", "policy"});
     KnownSolution& solution = known.emplace_back();
@@ -224,9 +233,10 @@ std::vector<KnownSolution> read_known(const JsonValue& list,
     if (const std::optional<JsonValue> policy = item.find("policy")) {
       const auto stages = checked_multiply(frame.horizon(), frame.max_states());
       if (!stages || *stages > kMaxJsonNumbers) {
-        throw policy->error("there are too many steps times states for a policy in JSON");
+        throw policy->error("there are too many steps times states for a policy in JSON",
+                            "state the values alone");
       }
-      solution.policy = PolicyReader(shape, frame).read(*policy);
+      solution.policy = PolicyReader(shape, frame, work).read(*policy);
     }
   }
   return known;

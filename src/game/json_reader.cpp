@@ -17,9 +17,6 @@
 namespace vlearn {
 namespace {
 
-constexpr JsonLimits kLimits = {
-    .max_bytes = std::uint64_t{16} << 20U, .max_depth = 64, .max_values = std::uint32_t{1} << 20U};
-
 RewardRange read_range(const JsonValue& value) {
   if (!value.is_array() || value.size() != 2) throw value.error("wants [low, high]");
   return {number_of(value.at(0U)), number_of(value.at(1U))};
@@ -60,6 +57,9 @@ LoadedGame read_root(const JsonValue& root) {
   allow_keys(root, {"$schema", "format", "title", "source", "players", "states", "actions",
                     "horizon", "initial", "terminal", "stationary", "zero_sum", "range", "noise",
                     "rules", "congestion", "polymatrix", "known"});
+  if (const std::optional<JsonValue> schema = root.find("$schema")) {
+    static_cast<void>(schema->string());
+  }
   const std::optional<JsonValue> rules = root.find("rules");
   const std::optional<JsonValue> congestion = root.find("congestion");
   const std::optional<JsonValue> polymatrix = root.find("polymatrix");
@@ -111,7 +111,7 @@ std::vector<RewardRange> read_ranges(const JsonValue& root,
 }
 
 LoadedGame parse_game_json(std::string_view text, const std::string& source) {
-  const JsonDocument document = JsonDocument::parse(text, source, kLimits);
+  const JsonDocument document = JsonDocument::parse(text, source, kGameJsonLimits);
   try {
     return read_root(document.root());
   } catch (const Error& error) {
@@ -123,7 +123,7 @@ LoadedGame parse_game_json(std::string_view text, const std::string& source) {
 
 LoadedGame parse_catalogue_entry(const CatalogueEntry& entry) {
   const std::string source = "catalog/" + std::string(entry.name) + ".json";
-  const JsonDocument document = JsonDocument::parse(entry.text, source, kLimits);
+  const JsonDocument document = JsonDocument::parse(entry.text, source, kGameJsonLimits);
   const JsonValue root = document.root();
   if (!root.is_object() || !root.find("family")) return read_root(root);
   check_format(root);
@@ -131,7 +131,7 @@ LoadedGame parse_catalogue_entry(const CatalogueEntry& entry) {
 }
 
 GameAbout parse_about(std::string_view text, const std::string& source, const Frame& frame) {
-  const JsonDocument document = JsonDocument::parse(text, source, kLimits);
+  const JsonDocument document = JsonDocument::parse(text, source, kGameJsonLimits);
   const JsonValue root = document.root();
   if (!root.is_object()) throw root.error("wants an object");
   allow_keys(root, {"title", "source", "players", "states", "actions", "known"});

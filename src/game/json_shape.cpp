@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t kMaxNamed = std::uint64_t{1} << 20U;  // of one kind
 constexpr const char* kOver = "-";                            // the only action in a terminal state
+constexpr std::size_t kMaxFractionBytes = 255;
 
 bool is_all(const JsonValue& value) { return value.is_string() && value.string() == "*"; }
 
@@ -50,12 +51,22 @@ void allow_keys(const JsonValue& object, std::initializer_list<std::string_view>
   }
 }
 
+bool is_note(const JsonValue& item) {
+  if (item.key() != "note") return false;
+  static_cast<void>(item.string());
+  return true;
+}
+
 double number_of(const JsonValue& value) {
   if (!value.is_string()) return value.number();
-  const std::optional<double> number = parse_fraction(value.string());
+  const std::string_view text = value.string();
+  std::optional<double> number;
+  if (text.size() <= kMaxFractionBytes && text.find('/') != std::string_view::npos) {
+    number = parse_fraction(text);
+  }
   if (!number) {
-    throw value.error("'" + printable(value.string(), 50) + "' is not a number",
-                      "want one like 0.5 or \"1/3\"");
+    throw value.error("'" + printable(text, 50) + "' is not a number",
+                      "want one like 0.5, or a text of at most 255 bytes like \"1/3\"");
   }
   return *number;
 }
@@ -63,10 +74,13 @@ double number_of(const JsonValue& value) {
 void Work::spend(std::uint64_t amount, const JsonValue& where) {
   const std::optional<std::uint64_t> sum = checked_add(spent_, amount);
   if (!sum || *sum > kMaxJsonWork) {
-    throw where.error("the rules up to this one match too many joint actions too often",
-                      kUseContainer);
+    throw where.error("the rules up to this one match too much too often", kUseContainer);
   }
   spent_ = *sum;
+}
+
+void Work::spend(std::uint64_t amount, std::uint64_t times, const JsonValue& where) {
+  spend(checked_multiply(amount, times).value_or(UINT64_MAX), where);
 }
 
 // ------------------------------------------------------------------------------------- names
@@ -194,6 +208,7 @@ GameShape GameShape::of_file(const JsonValue& root, const NameList* routes) {
   if (actions) {
     shape.read_actions(*actions);
   } else if (routes != nullptr) {
+    shape.check_action_entries(root);
     shape.action_lists_.push_back(*routes);
     shape.action_list_.assign(shape.players_.size(), 0);
   } else {
@@ -221,7 +236,7 @@ GameShape GameShape::of_frame(const Frame& frame, const JsonValue& root) {
   shape.horizon_ = frame.horizon();
   shape.stationary_ = frame.stationary();
   if (players && shape.players_.size() != frame.num_players()) {
-    throw players->error(fmt::format("the game has {} players", frame.num_players()));
+    throw players->error(fmt::format("want {} players, as the game has", frame.num_players()));
   }
   if (states) {
     shape.read_states(*states);
@@ -233,7 +248,8 @@ GameShape GameShape::of_frame(const Frame& frame, const JsonValue& root) {
   shape.count_cells(states.value_or(root));
   for (const Step h : all<Step>(frame.num_layers())) {
     if (shape.states(h.index()).size() != frame.num_states(h)) {
-      throw states.value_or(root).error(fmt::format("the game has {} states", frame.num_states(h)));
+      throw states.value_or(root).error(
+          fmt::format("want {} states, as the game has", frame.num_states(h)));
     }
   }
   if (actions) {
@@ -260,8 +276,8 @@ GameShape GameShape::of_frame(const Frame& frame, const JsonValue& root) {
     for (std::size_t i = 0; i < frame.num_players(); ++i) {
       if (shape.actions(cell, i).size() != begins[i + 1] - begins[i]) {
         throw actions.value_or(root).error(
-            fmt::format("player '{}' has {} actions at {}", shape.players_.name(i),
-                        begins[i + 1] - begins[i], shape.describe(cell)));
+            fmt::format("want {} actions, as player '{}' has at {}", begins[i + 1] - begins[i],
+                        printable(shape.players_.name(i), 100), shape.describe(cell)));
       }
     }
   }
@@ -274,8 +290,9 @@ void GameShape::read_states(const JsonValue& value) {
     states_.push_back(NameList::read(value));
     return;
   }
-  if (value.size() != horizon_) {
-    throw value.error(fmt::format("has {} lists for {} steps", value.size(), horizon_),
+  if (value.size() != horizon_ || stationary_) {
+    throw value.error(fmt::format("has {} lists for {} steps{}", value.size(), horizon_,
+                                  stationary_ ? " that share one law" : ""),
                       "give one per step, or one for all");
   }
   for (const JsonValue list : value.items()) states_.push_back(NameList::read(list));
@@ -304,7 +321,9 @@ const NameList* GameShape::next_states(std::size_t layer) const noexcept {
 void GameShape::read_terminal(const JsonValue& value) {
   if (!value.is_array() || value.size() == 0) throw value.error("wants a list of states");
   terminal_.assign(num_cells(), false);
+  Work work;
   for (const JsonValue item : value.items()) {
+    work.spend(Work::kLookup, num_layers(), item);
     bool found = false;
     for (std::size_t layer = 0; layer < num_layers(); ++layer) {
       const std::optional<std::uint32_t> state = states(layer).find(item.string());
@@ -341,12 +360,16 @@ void GameShape::set_action_list(std::size_t cell, std::size_t player, std::uint3
   action_list_[cell * players_.size() + player] = list;
 }
 
+void GameShape::check_action_entries(const JsonValue& where) const {
+  const std::optional<std::uint64_t> entries = checked_multiply(num_cells(), players_.size());
+  if (!entries || *entries > max_entries_) {
+    throw where.error("there are too many steps times states times players", kUseContainer);
+  }
+}
+
 void GameShape::read_actions(const JsonValue& value) {
   const std::size_t m = players_.size();
-  const std::optional<std::uint64_t> entries = checked_multiply(num_cells(), m);
-  if (!entries || *entries > max_entries_) {
-    throw value.error("there are too many steps times states times players", kUseContainer);
-  }
+  check_action_entries(value);
   const auto add = [&](const JsonValue& list) {
     action_lists_.push_back(NameList::read(list));
     return static_cast<std::uint32_t>(action_lists_.size() - 1);
@@ -363,7 +386,7 @@ void GameShape::read_actions(const JsonValue& value) {
   action_list_.assign(m, UINT32_MAX);
   if (const std::optional<JsonValue> others = value.find("*")) action_list_.assign(m, add(*others));
   for (const JsonValue item : value.items()) {
-    if (item.key() == "*" || item.key() == "note") continue;
+    if (item.key() == "*" || is_note(item)) continue;
     const std::optional<std::uint32_t> player = players_.find(item.key());
     if (!player) throw item.error("is not a player", players_.suggest(item.key()));
     action_list_[*player] = add(item);
@@ -387,14 +410,14 @@ void GameShape::read_action_rules(const JsonValue& rules) {
     action_lists_.push_back(NameList::read(rule.at("actions")));
     const auto list = static_cast<std::uint32_t>(action_lists_.size() - 1);
     std::string keys;
-    const std::vector<std::uint32_t> matched = cells(rule, keys);
+    const std::vector<std::uint32_t> matched = cells(rule, keys, work);
     std::vector<std::uint32_t> players(m);
     std::iota(players.begin(), players.end(), 0U);
     if (const std::optional<JsonValue> named = rule.find("player")) {
       if (!is_all(*named)) keys += " player";
       players = matching_players(*named);
     }
-    work.spend(checked_multiply(matched.size(), players.size()).value_or(UINT64_MAX), rule);
+    work.spend(matched.size(), players.size(), rule);
     ledger.begin(rule, keys);
     for (const std::uint32_t cell : matched) {
       for (const std::uint32_t player : players) {
@@ -417,15 +440,17 @@ void GameShape::read_action_rules(const JsonValue& rules) {
   }
 }
 
-std::vector<std::uint32_t> GameShape::cells(const JsonValue& rule, std::string& keys) const {
-  std::vector<bool> layers(num_layers(), true);
+std::vector<std::uint32_t> GameShape::cells(const JsonValue& rule,
+                                            std::string& keys,
+                                            Work& work) const {
+  std::vector<std::size_t> layers;  // that match, rising
   const std::optional<JsonValue> step = rule.find("step");
   if (step && !is_all(*step)) {
+    if (stationary_) throw step->error("is named, but all steps share one law", "leave it out");
     keys += " step";
-    layers.assign(num_layers(), false);
     const auto add = [&](const JsonValue& number) {
-      layers[static_cast<std::size_t>(number.integer(1, static_cast<std::int64_t>(horizon_)) - 1)] =
-          true;
+      layers.push_back(
+          static_cast<std::size_t>(number.integer(1, static_cast<std::int64_t>(horizon_)) - 1));
     };
     if (step->is_array()) {
       if (step->size() == 0) throw step->error("is empty and matches nothing");
@@ -433,13 +458,19 @@ std::vector<std::uint32_t> GameShape::cells(const JsonValue& rule, std::string& 
     } else {
       add(*step);
     }
+    std::sort(layers.begin(), layers.end());
+    layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
+  } else {
+    layers.resize(num_layers());
+    std::iota(layers.begin(), layers.end(), std::size_t{0});
   }
+  work.spend(layers.size(), rule);
   std::vector<std::uint32_t> matched;
   const std::optional<JsonValue> state = rule.find("state");
   const std::optional<std::vector<JsonValue>> names = state ? names_or_all(*state) : std::nullopt;
   if (!names) {
-    for (std::size_t layer = 0; layer < num_layers(); ++layer) {
-      if (!layers[layer]) continue;
+    for (const std::size_t layer : layers) {
+      work.spend(states(layer).size(), rule);
       for (std::size_t cell = first_cell_[layer]; cell < first_cell_[layer + 1]; ++cell) {
         if (!terminal(cell)) matched.push_back(static_cast<std::uint32_t>(cell));
       }
@@ -449,11 +480,9 @@ std::vector<std::uint32_t> GameShape::cells(const JsonValue& rule, std::string& 
   }
   keys += " state";
   for (const JsonValue& name : *names) {
+    work.spend(Work::kLookup, layers.size(), rule);
     const std::size_t before = matched.size();
-    std::size_t looked_at = 0;
-    for (std::size_t layer = 0; layer < num_layers(); ++layer) {
-      if (!layers[layer]) continue;
-      looked_at = layer;
+    for (const std::size_t layer : layers) {
       const std::optional<std::uint32_t> found = states(layer).find(name.string());
       if (!found) continue;
       const std::size_t cell = first_cell_[layer] + *found;
@@ -461,7 +490,7 @@ std::vector<std::uint32_t> GameShape::cells(const JsonValue& rule, std::string& 
         throw name.error("is a terminal state, which needs no rules", "remove it");
       matched.push_back(static_cast<std::uint32_t>(cell));
     }
-    if (matched.size() == before) static_cast<void>(states(looked_at).at(name, "a state"));
+    if (matched.size() == before) static_cast<void>(states(layers.back()).at(name, "a state"));
   }
   std::sort(matched.begin(), matched.end());
   matched.erase(std::unique(matched.begin(), matched.end()), matched.end());
@@ -500,7 +529,9 @@ FrameOptions GameShape::frame_options(const JsonValue& root) const {
     options.num_actions.push_back(static_cast<std::uint32_t>(action_lists_[list].size()));
   }
   if (const std::optional<JsonValue> initial = root.find("initial")) {
-    const NextRow::Row row = NextRow(*initial).resolve(states(0));
+    Work work;
+    NextRow next(*initial);
+    const NextRow::Row& row = next.resolve(states(0), work);
     options.initial.assign(states(0).size(), 0.0);
     for (std::size_t i = 0; i < row.states.size(); ++i) {
       options.initial[row.states[i]] = row.probabilities[i];
@@ -519,15 +550,16 @@ GameNames GameShape::names() const {
   if (std::any_of(action_lists_.begin(), action_lists_.end(), is_named)) {
     // Each list once, and only those that somebody has.
     std::vector<std::uint32_t> kept(action_lists_.size(), UINT32_MAX);
+    std::map<std::vector<std::string>, std::uint32_t> known;
     for (const std::uint32_t list : action_list_) {
       if (kept[list] == UINT32_MAX) {
-        std::vector<std::string> actions = action_lists_[list].names();
-        const auto same = std::find(names.action_lists.begin(), names.action_lists.end(), actions);
-        kept[list] = static_cast<std::uint32_t>(same - names.action_lists.begin());
-        if (same == names.action_lists.end()) names.action_lists.push_back(std::move(actions));
+        const auto count = static_cast<std::uint32_t>(known.size());
+        kept[list] = known.try_emplace(action_lists_[list].names(), count).first->second;
       }
       names.action_list.push_back(kept[list]);
     }
+    names.action_lists.resize(known.size());
+    for (const auto& [actions, index] : known) names.action_lists[index] = actions;
   }
   return names;
 }
@@ -541,38 +573,45 @@ NextRow::NextRow(const JsonValue& value) : value_(value) {
   }
   std::vector<double> probabilities;
   for (const JsonValue item : value.items()) {
-    if (item.key() == "note") continue;
+    if (is_note(item)) continue;
     probabilities.push_back(number_of(item));
     if (!(probabilities.back() >= 0.0)) {
       throw item.error(fmt::format("is {}; a probability lies in [0, 1]", probabilities.back()));
     }
+    entries_.emplace_back(item, probabilities.back());
   }
   if (const std::optional<std::string> flaw = flaw_of(probabilities)) throw value.error(*flaw);
 }
 
-NextRow::Row NextRow::resolve(const NameList& states) const {
-  if (value_.is_string()) return {{states.at(value_, "a state")}, {1.0}};
-  std::vector<std::pair<std::uint32_t, double>> entries;
-  for (const JsonValue item : value_.items()) {
-    if (item.key() == "note") continue;
+const NextRow::Row& NextRow::resolve(const NameList& states, Work& work) {
+  if (states_ == &states) return row_;
+  work.spend(Work::kLookup, 1 + entries_.size(), value_);
+  states_ = &states;
+  if (value_.is_string()) {
+    row_ = {{states.at(value_, "a state")}, {1.0}};
+    return row_;
+  }
+  std::vector<std::pair<std::uint32_t, double>> found;
+  for (const auto& [item, probability] : entries_) {
     const std::optional<std::uint32_t> state = states.find(item.key());
     if (!state) throw item.error("is not a state", states.suggest(item.key()));
-    entries.emplace_back(*state, number_of(item));
+    found.emplace_back(*state, probability);
   }
-  std::sort(entries.begin(), entries.end());
-  Row row;
-  for (const auto& [state, probability] : entries) {
-    row.states.push_back(state);
-    row.probabilities.push_back(probability);
+  std::sort(found.begin(), found.end());
+  row_ = {};
+  for (const auto& [state, probability] : found) {
+    row_.states.push_back(state);
+    row_.probabilities.push_back(probability);
   }
-  return row;
+  return row_;
 }
 
 // ------------------------------------------------------------------------------------- ledger
 
 void Ledger::begin(const JsonValue& rule, const std::string& keys) {
   rules_.push_back(rule);
-  keys_.push_back(keys);
+  const auto count = static_cast<std::uint32_t>(keys_.size());
+  keys_of_rule_.push_back(keys_.try_emplace(keys, count).first->second);
   applied_ = false;
   before_ = kNobody;
 }

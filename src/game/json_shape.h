@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "vlearn/core/json.h"
@@ -23,18 +25,29 @@ namespace vlearn {
 /// hostile file stops costing.
 inline constexpr std::uint64_t kMaxJsonNumbers = std::uint64_t{1} << 21U;
 inline constexpr std::uint64_t kMaxJsonWork = std::uint64_t{1} << 26U;
+inline constexpr JsonLimits kGameJsonLimits = {
+    .max_bytes = std::uint64_t{16} << 20U, .max_depth = 64, .max_values = std::uint32_t{1} << 19U};
 inline constexpr const char* kUseContainer = "put a game of this size into the array container";
 
 /// allow_keys() with `note`, which may stand in every object.
 void allow_keys(const JsonValue& object, std::initializer_list<std::string_view> keys);
 
-/// A number, or a text like "1/3".
+/// Whether a member of an object from names to things is a remark, which must be a text.
+[[nodiscard]] bool is_note(const JsonValue& item);
+
+/// A number, or a text like "1/3" of at most 255 bytes.
 [[nodiscard]] double number_of(const JsonValue& value);
 
-/// Counts what reading a file costs and stops a file that would cost too much.
+/// Counts what reading a file costs and stops a file that would cost too much. A unit is a few
+/// nanoseconds, or a byte that is kept.
 class Work {
  public:
+  /// Of looking up a name, and of reading a number that may be a fraction once more.
+  static constexpr std::uint64_t kLookup = 32;
+  static constexpr std::uint64_t kNumber = 128;
+
   void spend(std::uint64_t amount, const JsonValue& where);
+  void spend(std::uint64_t amount, std::uint64_t times, const JsonValue& where);
 
  private:
   std::uint64_t spent_ = 0;
@@ -107,7 +120,9 @@ class GameShape {
 
   /// The cells that `step` and `state` of a rule match, in order, terminal ones left out; which of
   /// the two it names goes to `keys`.
-  [[nodiscard]] std::vector<std::uint32_t> cells(const JsonValue& rule, std::string& keys) const;
+  [[nodiscard]] std::vector<std::uint32_t> cells(const JsonValue& rule,
+                                                 std::string& keys,
+                                                 Work& work) const;
   /// The players that a value matches: a name, a list of names, or "*".
   [[nodiscard]] std::vector<std::uint32_t> matching_players(const JsonValue& value) const;
 
@@ -126,6 +141,7 @@ class GameShape {
   void read_actions(const JsonValue& value);
   void read_action_rules(const JsonValue& rules);
   void set_action_list(std::size_t cell, std::size_t player, std::uint32_t list);
+  void check_action_entries(const JsonValue& where) const;
   void make_action_lists_per_cell();
 
   std::uint64_t max_entries_ = kMaxJsonNumbers;
@@ -139,8 +155,8 @@ class GameShape {
   std::vector<std::uint32_t> action_list_;  // [player] or [cell][player]
 };
 
-/// A distribution over next states: the name of one, or an object of probabilities. Looked up once
-/// for each list of states that it is needed for.
+/// A distribution over next states: the name of one, or an object of probabilities. Numbers are
+/// read once, names looked up once for each list of states in a row.
 class NextRow {
  public:
   struct Row {
@@ -150,11 +166,14 @@ class NextRow {
 
   /// Checks what can be checked without knowing the states.
   explicit NextRow(const JsonValue& value);
-  /// For cells of a layer; throws at the name that is no state there.
-  [[nodiscard]] Row resolve(const NameList& states) const;
+  /// For cells of a layer; throws at the name that is no state there. Valid until the next call.
+  [[nodiscard]] const Row& resolve(const NameList& states, Work& work);
 
  private:
   JsonValue value_;
+  std::vector<std::pair<JsonValue, double>> entries_;  // of an object
+  const NameList* states_ = nullptr;                   // of row_
+  Row row_;
 };
 
 /// Which rule speaks first about what: items are claimed by the rules in order. Two rules that name
@@ -175,7 +194,7 @@ class Ledger {
       applied_ = true;
       return true;
     }
-    if (keys_[giver] == keys_[current]) throw twice(giver, describe());
+    if (keys_of_rule_[giver] == keys_of_rule_[current]) throw twice(giver, describe());
     before_ = giver;
     return false;
   }
@@ -186,7 +205,8 @@ class Ledger {
   [[nodiscard]] Error twice(std::uint32_t giver, const std::string& what) const;
 
   std::vector<JsonValue> rules_;
-  std::vector<std::string> keys_;
+  std::map<std::string, std::uint32_t> keys_;  // all that there are, numbered
+  std::vector<std::uint32_t> keys_of_rule_;
   bool applied_ = false;
   std::uint32_t before_ = kNobody;
 };

@@ -31,8 +31,8 @@ JsonValue rules_of(const JsonValue& section) {
 }
 
 /// Copies a distribution over next states into its dense row.
-void fill_row(const NextRow& next, const NameList& states, std::span<double> to) {
-  const NextRow::Row row = next.resolve(states);
+void fill_row(NextRow& next, const NameList& states, std::span<double> to, Work& work) {
+  const NextRow::Row& row = next.resolve(states, work);
   for (std::size_t k = 0; k < row.states.size(); ++k) to[row.states[k]] = row.probabilities[k];
 }
 
@@ -107,7 +107,7 @@ class CongestionReader {
   void add(const JsonValue& rule) {
     allow_keys(rule, {"step", "state", "route", "reward", "next", "base"});
     std::string keys;
-    const std::vector<std::uint32_t> cells = shape_.cells(rule, keys);
+    const std::vector<std::uint32_t> cells = shape_.cells(rule, keys, work_);
     std::vector<std::uint32_t> routes(routes_.size());
     std::iota(routes.begin(), routes.end(), 0U);
     if (const std::optional<JsonValue> named = rule.find("route")) {
@@ -127,9 +127,10 @@ class CongestionReader {
     if (reward) rewards = read_route_rewards(*reward, m_);
     std::optional<NextRow> row;
     if (next) row.emplace(*next);
+    const double weight = base ? number_of(*base) : 0.0;
 
     ledger_.begin(rule, keys);
-    work_.spend(cells.size() * routes.size() * (1 + rewards.size()), rule);
+    work_.spend(cells.size() * routes.size(), 1 + rewards.size(), rule);
     for (const std::uint32_t cell : cells) {
       const NameList* const states = shape_.next_states(shape_.layer_of(cell));
       for (const std::uint32_t route : routes) {
@@ -141,9 +142,9 @@ class CongestionReader {
         }
         if (next && states != nullptr && ledger_.claim(next_givers_[item], what)) {
           work_.spend(states->size(), rule);
-          fill_row(*row, *states, row_span(cell, route));
+          fill_row(*row, *states, row_span(cell, route), work_);
         }
-        if (base && ledger_.claim(base_givers_[item], what)) tables_.base[item] = number_of(*base);
+        if (base && ledger_.claim(base_givers_[item], what)) tables_.base[item] = weight;
       }
     }
     ledger_.end();
@@ -259,7 +260,7 @@ class PolymatrixReader {
   void add(const JsonValue& rule) {
     allow_keys(rule, {"step", "state", "player", "against", "action", "payoffs", "next", "weight"});
     std::string keys;
-    const std::vector<std::uint32_t> cells = shape_.cells(rule, keys);
+    const std::vector<std::uint32_t> cells = shape_.cells(rule, keys, work_);
     std::vector<std::uint32_t> players(m_);
     std::iota(players.begin(), players.end(), 0U);
     if (const std::optional<JsonValue> named = rule.find("player")) {
@@ -383,7 +384,7 @@ class PolymatrixReader {
                 const std::vector<std::uint32_t>& cells,
                 const std::vector<std::uint32_t>& players,
                 std::string keys) {
-    const NextRow row(rule.at("next"));
+    NextRow row(rule.at("next"));
     std::optional<std::vector<JsonValue>> names;
     if (const std::optional<JsonValue> action = rule.find("action")) names = names_or_all(*action);
     if (names) keys += " action";
@@ -394,6 +395,7 @@ class PolymatrixReader {
       for (const std::uint32_t player : players) {
         const NameList& actions = shape_.actions(cell, player);
         std::vector<std::uint32_t> matched;
+        work_.spend(Work::kLookup * (names ? names->size() : 0) + actions.size(), rule);
         if (names) {
           for (std::size_t i = 0; i < names->size(); ++i) {
             if (const auto found = actions.find((*names)[i].string())) {
@@ -413,7 +415,7 @@ class PolymatrixReader {
           const std::size_t position = frame_.begins_of_cell(cell)[player] + a;
           const auto what = [&] { return "the next state of " + describe(cell, player); };
           if (ledger_.claim(next_givers_[action_begins_[cell] + position], what)) {
-            fill_row(row, *states, row_span(cell, position));
+            fill_row(row, *states, row_span(cell, position), work_);
           }
         }
       }

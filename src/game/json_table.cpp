@@ -131,9 +131,9 @@ class TableReader {
   void add(const JsonValue& rule) {
     allow_keys(rule, {"step", "state", "actions", "count", "own", "reward", "payoffs", "next"});
     std::string keys;
-    const std::vector<std::uint32_t> cells = shape_.cells(rule, keys);
+    const std::vector<std::uint32_t> cells = shape_.cells(rule, keys, work_);
     Pattern pattern = read_pattern(rule, keys);
-    const Statement statement = read_statement(rule, pattern);
+    Statement statement = read_statement(rule, pattern);
     if (!pattern.counts.empty()) keys += " count";
     if (pattern.own) keys += " own";
     ledger_.begin(rule, keys);
@@ -165,7 +165,7 @@ class TableReader {
       if (actions->is_object()) {
         std::vector<std::pair<std::uint32_t, JsonValue>> entries;
         for (const JsonValue item : actions->items()) {
-          if (item.key() == "note") continue;
+          if (is_note(item)) continue;
           const std::optional<std::uint32_t> player = shape_.players().find(item.key());
           if (!player) throw item.error("is not a player", shape_.players().suggest(item.key()));
           entries.emplace_back(*player, item);
@@ -186,13 +186,16 @@ class TableReader {
     if (const std::optional<JsonValue> count = rule.find("count")) {
       if (!count->is_object()) throw count->error("wants an object from actions to numbers");
       for (const JsonValue item : count->items()) {
-        if (item.key() == "note") continue;
+        if (is_note(item)) continue;
         WantedCount wanted{item, {}};
         if (item.is_array()) {
           for (const JsonValue number : item.items()) wanted.numbers.push_back(count_of(number));
         } else {
           wanted.numbers.push_back(count_of(item));
         }
+        std::sort(wanted.numbers.begin(), wanted.numbers.end());
+        wanted.numbers.erase(std::unique(wanted.numbers.begin(), wanted.numbers.end()),
+                             wanted.numbers.end());
         pattern.counts.push_back(std::move(wanted));
       }
     }
@@ -237,6 +240,14 @@ class TableReader {
         statement.payoff_sizes.push_back(level.size());
         level = level.at(0U);
       }
+      std::optional<std::uint64_t> numbers = payers_;
+      for (const std::size_t size : statement.payoff_sizes) {
+        numbers = numbers ? checked_multiply(*numbers, size) : std::nullopt;
+      }
+      if (!numbers || *numbers > kMaxJsonNumbers) {
+        throw payoffs->error("has more numbers than a game in JSON has rewards",
+                             "want one level per player, one entry per action");
+      }
       read_payoffs(*payoffs, 0, statement);
     }
     if (next) statement.next.emplace(*next);
@@ -252,7 +263,7 @@ class TableReader {
     if (options_.zero_sum) throw value.error("of a zero-sum game is one number, player 1's");
     if (value.is_object()) {
       for (const JsonValue item : value.items()) {
-        if (item.key() == "note") continue;
+        if (is_note(item)) continue;
         const std::optional<std::uint32_t> player = shape_.players().find(item.key());
         if (!player) throw item.error("is not a player", shape_.players().suggest(item.key()));
         rewards[*player] = number_of(item);
@@ -286,12 +297,13 @@ class TableReader {
   }
 
   /// Everything that a rule says about one (step, state).
-  void apply(const JsonValue& rule,
-             std::uint32_t cell,
-             Pattern& pattern,
-             const Statement& statement) {
+  void apply(const JsonValue& rule, std::uint32_t cell, Pattern& pattern, Statement& statement) {
     const std::size_t m = shape_.players().size();
     const std::size_t layer = shape_.layer_of(cell);
+    std::uint64_t lookups = 1 + pattern.counts.size() * m;
+    for (const WantedOfPlayer& wanted : pattern.actions) lookups += wanted.wanted.names.size();
+    if (pattern.own) lookups += pattern.own->names.size() * payers_;
+    work_.spend(Work::kLookup * lookups + 4 * m, rule);
     // The actions that match, player by player.
     std::vector<std::vector<std::uint32_t>> allowed(m);
     for (WantedOfPlayer& wanted : pattern.actions) {
@@ -300,6 +312,7 @@ class TableReader {
     }
     std::vector<std::vector<bool>> own(pattern.own ? payers_ : 0);
     for (std::size_t i = 0; i < own.size(); ++i) {
+      work_.spend(shape_.actions(cell, i).size(), rule);
       own[i].resize(shape_.actions(cell, i).size(), false);
       for (const std::uint32_t a : pattern.own->actions_in(shape_.actions(cell, i))) {
         own[i][a] = true;
@@ -334,7 +347,7 @@ class TableReader {
             std::uint64_t number = 0;
             for (std::size_t i = 0; i < m; ++i) number += actions[i] == counted[k][i] ? 1U : 0U;
             const std::vector<std::uint64_t>& wanted = pattern.counts[k].numbers;
-            if (std::find(wanted.begin(), wanted.end(), number) == wanted.end()) return;
+            if (!std::binary_search(wanted.begin(), wanted.end(), number)) return;
           }
           for (std::size_t i = 0; i < payers_; ++i) {
             if (pattern.own && !own[i][actions[i]]) continue;
@@ -382,18 +395,20 @@ class TableReader {
     for (std::size_t i = 0; i < statement.payoff_sizes.size(); ++i) {
       const std::size_t count = shape_.actions(cell, i).size();
       if (statement.payoff_sizes[i] == count) continue;
-      throw rule.at("payoffs").error(fmt::format(
-          "has {} entries for '{}', who has {} actions at {}", statement.payoff_sizes[i],
-          printable(shape_.players().name(i), 100), count, shape_.describe(cell)));
+      throw rule.at("payoffs").error(
+          fmt::format("has {} entries for '{}', who has {} actions at {}",
+                      statement.payoff_sizes[i], printable(shape_.players().name(i), 100), count,
+                      shape_.describe(cell)),
+          "want one for each");
     }
   }
 
   /// The row in rows_, looked up once per rule and list of states.
-  std::uint32_t row_of(const NextRow& next, std::size_t layer) {
+  std::uint32_t row_of(NextRow& next, std::size_t layer) {
     const std::size_t key = shape_.one_list_of_states() ? 0 : layer;
     if (rows_of_rule_.size() <= key) rows_of_rule_.resize(key + 1, kNoRow);
     if (rows_of_rule_[key] == kNoRow) {
-      rows_.push_back(next.resolve(*shape_.next_states(layer)));
+      rows_.push_back(next.resolve(*shape_.next_states(layer), work_));
       rows_of_rule_[key] = static_cast<std::uint32_t>(rows_.size() - 1);
       work_.spend(64 + 16 * rows_.back().states.size(), where_);  // they take memory too
     }

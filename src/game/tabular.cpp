@@ -113,14 +113,16 @@ State DenseRows::draw(std::size_t cell, std::size_t joint, double u) const noexc
 SparseRows::SparseRows(const Frame& frame, const JointIndex& joints, Tables tables)
     : tables_(std::move(tables)) {
   const std::vector<std::uint64_t>& begins = tables_.begins;
-  const auto refuse = [](std::string place, std::string problem) {
-    throw Error(ErrorKind::input, std::move(place), std::move(problem));
+  const auto refuse = [](std::string place, std::string problem, std::string fix = {}) {
+    throw Error(ErrorKind::input, std::move(place), std::move(problem), std::move(fix));
   };
   if (begins.size() != joints.size() + 1 || begins.front() != 0 ||
       begins.back() != tables_.successors.size() ||
       tables_.successors.size() != tables_.probabilities.size() ||
       !std::is_sorted(begins.begin(), begins.end())) {
-    refuse("transition", "its rows do not fit its lists of successors and probabilities");
+    refuse("transition", "its rows do not fit its lists of successors and probabilities",
+           fmt::format("want {} rows whose begins rise from 0 to the length of both lists",
+                       joints.size()));
   }
   const std::vector<std::uint32_t> width = frame.next_states();
   for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {

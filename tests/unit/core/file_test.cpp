@@ -11,6 +11,7 @@
 #include <csignal>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "support/expect_error.h"
 #include "support/temporary_folder.h"
@@ -164,6 +165,24 @@ TEST(FileBytes, NoticesAFileThatChangesItsSize) {
                      [] { static_cast<void>(FileBytes::read("/proc/self/stat", kLimit)); })
                 .find("changed its size"),
             std::string::npos);
+}
+
+TEST(InputFile, NoticesAFileThatShrinksOrGrows) {
+  const TemporaryFolder folder;
+  const std::string text(10'000, 'x');
+  std::vector<std::byte> half(text.size() / 2);
+  for (const std::size_t size : {0U, 5'000U, 7'000U, 9'999U, 10'001U}) {
+    write_file(folder / "a", text);
+    InputFile file(folder / "a", kLimit);
+    ASSERT_EQ(file.size(), text.size());
+    file.read(half);
+    std::filesystem::resize_file(folder / "a", size);
+    const std::string message = error_of(ErrorKind::input, [&] {
+      file.read(half);
+      file.finish();
+    });
+    EXPECT_NE(message.find("a: changed its size while it was read"), std::string::npos) << message;
+  }
 }
 
 TEST(FileBytes, RefusesWhatIsNotAPlainFile) {
