@@ -44,7 +44,10 @@ std::size_t find(std::span<const std::string> names,
     std::size_t number = 0;
     const char* const end = name.data() + name.size();
     const auto [stop, error] = std::from_chars(name.data(), end, number);
-    if (error == std::errc() && stop == end && number >= 1 && number <= count) return number - 1;
+    // Numbers as we write them: no zeros in front.
+    if (error == std::errc() && stop == end && number >= 1 && number <= count && name[0] != '0') {
+      return number - 1;
+    }
     fix = fmt::format("want a number from 1 to {}", count);
   } else {
     const auto found = std::find(names.begin(), names.end(), name);

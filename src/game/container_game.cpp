@@ -104,7 +104,7 @@ class GameArrays {
       }
     }
     if (!header().committed()) {
-      loaded.remarks.push_back(header().source() + ": has no checksum, damage would not show");
+      loaded.remarks.emplace_back("has no checksum, damage would not show");
     }
     return loaded;
   }

@@ -362,20 +362,29 @@ Error too_large() {
           "write it as an array container: FILE.safetensors"};
 }
 
+std::uint64_t num_row_entries(const std::vector<double>& probabilities) {
+  return static_cast<std::uint64_t>(
+      std::count_if(probabilities.begin(), probabilities.end(), [](double p) { return p > 0.0; }));
+}
+std::uint64_t num_row_entries(const SparseRows::Tables& tables) {
+  return num_row_entries(tables.probabilities);
+}
+
+template <class Rows>
+std::uint64_t num_numbers(const TabularGame<Rows>& game) {
+  return game.rewards().size() + num_row_entries(game.rows().tables());
+}
+template <class Game>
+std::uint64_t num_numbers(const Game& game) {
+  return num_row_entries(game.options().rewards) + num_row_entries(game.options().transitions);
+}
+std::uint64_t num_numbers(const CallbackGame& /*game*/) { return 0; }
+
 /// Refuses what the reader would refuse, before a text of that size is made.
 void check_size(const AnyGame& game) {
-  const Frame& frame = frame_of(game);
-  std::optional<std::uint64_t> numbers = 0;
-  const bool table =
-      std::holds_alternative<DenseGame>(game) || std::holds_alternative<SparseGame>(game);
-  for (std::size_t cell = 0; cell < frame.num_cells() && table && numbers; ++cell) {
-    const auto joint = frame.num_joint_actions(cell);
-    const auto own = joint ? checked_multiply(*joint, frame.num_players() + 1) : std::nullopt;
-    numbers = own ? checked_add(*numbers, *own) : std::nullopt;
-  }
-  if (!numbers || *numbers > kMaxJsonNumbers || frame.num_cells() > kMaxJsonNumbers) {
-    throw too_large();
-  }
+  const std::uint64_t numbers =
+      std::visit([](const auto& model) { return num_numbers(model); }, game);
+  if (numbers > kGameJsonLimits.max_values) throw too_large();
 }
 
 /// The same for the text.

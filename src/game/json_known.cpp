@@ -38,8 +38,7 @@ class PolicyReader {
         const std::size_t cell = frame_.cell(h, s);
         const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
         if (begins.back() != frame_.num_players()) {
-          throw rules.error(fmt::format("no rule says what is played at step {}, {}", h.number(),
-                                        shape_.describe(cell)));
+          throw rules.error("no rule says what is played at " + describe(h, s));
         }
         spend_on_profile(begins.back(), rules);
         stage = {{1.0, std::vector<double>(frame_.num_players(), 1.0)}};  // nobody has a choice
@@ -112,9 +111,7 @@ class PolicyReader {
 
   void put(const JsonValue& rule, Step h, State s) {
     const std::size_t cell = frame_.cell(h, s);
-    const auto what = [&] {
-      return fmt::format("what is played at step {}, {}", h.number(), shape_.describe(cell));
-    };
+    const auto what = [&] { return "what is played at " + describe(h, s); };
     const std::size_t stage = first_stage_[h.index()] + s.index();
     if (!ledger_.claim(givers_[stage], what)) return;
     if (const std::optional<JsonValue> play = rule.find("play")) {
@@ -169,6 +166,11 @@ class PolicyReader {
       put_player(player, *others);
     }
     return policies;
+  }
+
+  [[nodiscard]] std::string describe(Step h, State s) const {
+    const std::string place = shape_.describe(frame_.cell(h, s));
+    return shape_.stationary() ? fmt::format("step {}, {}", h.number(), place) : place;
   }
 
   /// A profile is kept as eight bytes per action of everybody, and what holds it.

@@ -19,7 +19,6 @@ namespace vlearn {
 namespace {
 
 constexpr std::uint64_t kMaxNamed = std::uint64_t{1} << 20U;  // of one kind
-constexpr const char* kOver = "-";                            // the only action in a terminal state
 constexpr std::size_t kMaxFractionBytes = 255;
 
 bool is_all(const JsonValue& value) { return value.is_string() && value.string() == "*"; }
@@ -490,7 +489,11 @@ std::vector<std::uint32_t> GameShape::cells(const JsonValue& rule,
         throw name.error("is a terminal state, which needs no rules", "remove it");
       matched.push_back(static_cast<std::uint32_t>(cell));
     }
-    if (matched.size() == before) static_cast<void>(states(layers.back()).at(name, "a state"));
+    if (matched.size() == before) {
+      const std::string kind =
+          stationary_ ? "a state" : fmt::format("a state of step {}", layers.back() + 1);
+      static_cast<void>(states(layers.back()).at(name, kind.c_str()));
+    }
   }
   std::sort(matched.begin(), matched.end());
   matched.erase(std::unique(matched.begin(), matched.end()), matched.end());

@@ -29,6 +29,9 @@ inline constexpr JsonLimits kGameJsonLimits = {
     .max_bytes = std::uint64_t{16} << 20U, .max_depth = 64, .max_values = std::uint32_t{1} << 19U};
 inline constexpr const char* kUseContainer = "put a game of this size into the array container";
 
+/// The only action in a terminal state.
+inline constexpr const char* kOver = "-";
+
 /// allow_keys() with `note`, which may stand in every object.
 void allow_keys(const JsonValue& object, std::initializer_list<std::string_view> keys);
 

@@ -136,6 +136,12 @@ class TableReader {
     Statement statement = read_statement(rule, pattern);
     if (!pattern.counts.empty()) keys += " count";
     if (pattern.own) keys += " own";
+    const auto leads_on = [&](std::uint32_t cell) {
+      return shape_.next_states(shape_.layer_of(cell)) != nullptr;
+    };
+    if (statement.next && std::none_of(cells.begin(), cells.end(), leads_on)) {
+      throw rule.at("next").error("the last step leads nowhere", "leave it out");
+    }
     ledger_.begin(rule, keys);
     rows_of_rule_.clear();
     for (const std::uint32_t cell : cells) apply(rule, cell, pattern, statement);

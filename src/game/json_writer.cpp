@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "json_shape.h"
+
 namespace vlearn {
 namespace {
 

@@ -20,9 +20,6 @@
 
 namespace vlearn {
 
-/// The only action in a terminal state.
-inline constexpr const char* kOver = "-";
-
 /// States and their positive probabilities.
 using SparseRow = std::vector<std::pair<std::size_t, double>>;
 [[nodiscard]] SparseRow sparse_row(std::span<const double> row);

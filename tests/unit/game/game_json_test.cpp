@@ -133,6 +133,46 @@ TEST(GameJson, StatesMayChangeFromStepToStep) {
             law_hash_of(loaded.game));
 }
 
+// One rule, and states of one name at other places in the next step's list.
+TEST(GameJson, ARowIsLookedUpInTheStatesOfTheNextStep) {
+  const LoadedGame loaded = game_of(
+      "'players': 1, 'actions': 1, 'horizon': 3, 'states': [['a', 'b'], ['b', 'a'], ['a', 'b', "
+      "'c']],"
+      "'rules': [{'reward': 0, 'next': {'a': 0.25, 'b': 0.75}}]");
+  EXPECT_EQ(cell_of(loaded, 0).rows[0], (std::vector<double>{0.75, 0.25}));
+  EXPECT_EQ(cell_of(loaded, 2).rows[0], (std::vector<double>{0.25, 0.75, 0}));
+  expect_message(
+      "'players': 1, 'actions': 1, 'horizon': 2, 'states': [['a'], ['b']],"
+      "'rules': [{'step': 2, 'state': 'a', 'reward': 0}]",
+      {"'a' is not a state of step 2"});
+  expect_message(
+      "'players': 1, 'actions': 1, 'horizon': 2, 'states': 2,"
+      "'rules': [{'step': 2, 'reward': 0, 'next': '1'}]",
+      {"rules[0].next", "the last step leads nowhere", "leave it out"});
+}
+
+// The order in which an object lists the players does not matter, neither for what a rule matches
+// nor for which keys it names.
+TEST(GameJson, ObjectsOfPlayersHaveNoOrder) {
+  const LoadedGame loaded =
+      game_of(meadow("{'actions': {'bob': 'wait', 'ann': 'graze'}, 'reward': 1}, {'reward': 0}," +
+                     std::string(kStay)));
+  EXPECT_EQ(cell_of(loaded, 0).rewards, (std::vector<double>{0, 1, 0, 0, 0, 1, 0, 0}));
+  expect_message(meadow("{'actions': {'bob': 'wait', 'ann': 'graze'}, 'reward': 1},"
+                        "{'actions': {'ann': 'graze', 'bob': 'wait'}, 'reward': 1}"),
+                 {"twice"});
+}
+
+TEST(GameJson, NumbersAsNamesAreWrittenPlainly) {
+  expect_message(
+      "'players': 2, 'actions': 2, 'horizon': 1,"
+      "'rules': [{'actions': ['01', '1'], 'reward': 0}]",
+      {"'01' is no action"});
+  const LoadedGame loaded = load_game("congestion-10");
+  error_of(ErrorKind::usage,
+           [&] { static_cast<void>(loaded.about.names.find_player(frame_of(loaded.game), "01")); });
+}
+
 TEST(GameJson, ActionsMayDiffer) {
   const LoadedGame loaded = game_of(
       "'players': ['ann', 'bob'], 'states': ['door', 'yard'], 'horizon': 2,"
@@ -358,15 +398,28 @@ TEST(GameJson, BoundsTheWorkOfRules) {
       "'16','17','18','19'], 'actions': 2, 'horizon': 1, 'rules': [" +
           rules + "]",
       {"too large for JSON"});
-  const auto seven = [](const std::string& text) {
-    return "'players': 14, 'actions': 2, 'horizon': 1, 'rules': [" + text + "]";
-  };
+  // Rules that match everything again and again, each about another player.
   std::string many;
-  for (int i = 0; i < 2000; ++i) {
-    many += "{'actions': {'" + std::to_string(i % 14 + 1) + "': ['1', '2']}, 'count': {'1': [" +
-            std::to_string(i % 15) + "]}, 'reward': {'" + std::to_string(i % 13 + 1) + "': 0}},\n";
+  for (int mask = 0; mask < 1024; ++mask) {
+    std::string actions;
+    for (int k = 0; k < 10; ++k) {
+      const bool named = (mask >> k & 1) != 0;
+      actions += (k > 0 ? ", " : "") + std::string(named ? "['1', '2', '3']" : "'*'");
+    }
+    many += "{'actions': [" + actions + "], 'count': {'1': " + std::to_string(mask % 11) +
+            "}, 'reward': {'" + std::to_string(mask % 10 + 1) + "': 0}},\n";
   }
-  message_of(seven(many + "{'reward': 0}"));
+  expect_message("'players': 10, 'actions': 3, 'horizon': 1, 'rules': [" + many + "{'reward': 0}]",
+                 {"match too much too often"});
+  // A long row, and many who go by it.
+  std::string row = "'next': {";
+  for (int i = 1; i <= 2000; ++i) {
+    row += (i > 1 ? ", '" : "'") + std::to_string(i) + "': " + (i == 1 ? "1" : "0");
+  }
+  expect_message(
+      "'players': 2, 'actions': 2, 'horizon': 1, 'states': 2000, 'rules': [{'reward': 0, " + row +
+          "}}]",
+      {"the transitions come to 16000000 probabilities"});
 }
 
 TEST(GameJson, CongestionGames) {
@@ -401,6 +454,12 @@ TEST(GameJson, CongestionGames) {
   expect_message(head + "{'reward': 1}, {'base': 0.75}]}", {"base", "sums to more than 1"});
   expect_message(head + "{}]}", {"says nothing"});
   expect_message(head + "{'reward': 1}, {'reward': 2}]}", {"twice"});
+  // Linear in between, and exactly what is said at both ends.
+  const LoadedGame linear = game_of(
+      "'players': 4, 'horizon': 1, 'congestion': {'routes': ['x', 'y'],"
+      "'rules': [{'reward': {'alone': 0.7, 'all': 0.1}}]}");
+  EXPECT_EQ(std::get<CongestionGame>(linear.game).options().rewards[0], 0.7);
+  EXPECT_EQ(std::get<CongestionGame>(linear.game).options().rewards[3], 0.1);
   // Fewer routes for some, by name.
   const LoadedGame fewer = game_of(
       "'players': ['a', 'b'], 'states': 2, 'horizon': 2, 'terminal': ['2'],"
@@ -446,6 +505,20 @@ TEST(GameJson, PolymatrixGames) {
   const LoadedGame again = parse_game_json(game_to_json(loaded), "again");
   EXPECT_EQ(law_hash_of(again.game), law_hash_of(loaded.game)) << game_to_json(loaded);
   EXPECT_EQ(game_to_json(again), game_to_json(loaded));
+  // Terminal states need no weights, and the only state no saying.
+  const LoadedGame over = game_of(
+      "'players': 2, 'states': ['on', 'over'], 'actions': 2, 'horizon': 3, 'terminal': ['over'],"
+      "'polymatrix': {'rules': [{'player': '1', 'payoffs': [1, 0]}, {'next': 'over'},"
+      "{'player': '1', 'weight': 0.75}, {'weight': 0.25}]}");
+  EXPECT_EQ(std::get<PolymatrixGame>(over.game).options().weights,
+            (std::vector<double>{0.75, 0.25, 0.5, 0.5}));
+  EXPECT_NE(game_to_json(over).find("\"terminal\": [\"over\"]"), std::string::npos);
+  EXPECT_EQ(law_hash_of(parse_game_json(game_to_json(over), "again").game), law_hash_of(over.game));
+  const LoadedGame one_state = game_of(
+      "'players': 2, 'actions': 2, 'horizon': 3, 'polymatrix': {'rules': ["
+      "{'player': '1', 'payoffs': [1, 0]}]}");
+  EXPECT_EQ(std::get<PolymatrixGame>(one_state.game).options().transitions,
+            (std::vector<double>{1, 1, 1, 1}));
   expect_message(head + "{'player': 'ann', 'against': 'bob', 'payoffs': [[1, 0]]}]}",
                  {"has 1 rows", "2 actions"});
   expect_message(head + "{'player': 'ann', 'against': 'bob', 'payoffs': [[1], [2]]}]}",
@@ -480,6 +553,13 @@ TEST(GameJson, KnownSolutions) {
             (std::vector<WeightedProfile>{{0.5, {1, 0, 0, 1}}, {0.5, {0, 1, 0, 1}}}));
   const LoadedGame again = parse_game_json(game_to_json(loaded), "again");
   EXPECT_EQ(again.about.known, loaded.about.known) << game_to_json(loaded);
+  // A step named twice is a step; terminal states may be named or not.
+  const LoadedGame twice = game_of(
+      "'players': 1, 'actions': ['a', 'b'], 'horizon': 2, 'states': ['s', 'over'],"
+      "'terminal': ['over'], 'rules': [{'reward': 0, 'next': 's'}], 'known': [{'target': 'optimal',"
+      "'source': 'us', 'policy': [{'step': [1, 1, 2], 'play': ['b']}]}]");
+  EXPECT_EQ(twice.about.known[0].policy[0], (std::vector<WeightedProfile>{{1.0, {0, 1}}}));
+  EXPECT_EQ(twice.about.known[0].policy[1], (std::vector<WeightedProfile>{{1.0, {1}}}));
   const auto entry = [&](const std::string& members) {
     return head + "[{'target': 'nash', 'source': 'us', " + members + "}]";
   };
