@@ -206,8 +206,8 @@ class GameArrays {
     const std::size_t m = options_.zero_sum ? 2 : payers;
     if (shape.size() != lead + 2 + m || (options_.zero_sum && payers != 1)) throw bad_shape();
     if (!options_.stationary && shape[0] != options_.horizon) {
-      throw header().error("R", fmt::format("has {} steps, want {}, the horizon", shape[0],
-                                            options_.horizon));
+      throw header().error(
+          "R", fmt::format("has {} steps, want {}, the horizon", shape[0], options_.horizon));
     }
     options_.num_players = m;
     options_.num_states = {to_size("R", shape[lead + 1])};
@@ -297,17 +297,16 @@ class GameArrays {
   /// Every cell has a reward: before memory is taken for as many as a file declares, it must be
   /// large enough to have them.
   void check_cells() const {
-    const std::uint64_t rewards =
-        header().at("rewards", ElementType::f64).bytes / sizeof(double);
+    const std::uint64_t rewards = header().at("rewards", ElementType::f64).bytes / sizeof(double);
     const std::uint64_t layers = options_.stationary ? 1 : options_.horizon;
     std::uint64_t cells = 0;  // no overflow: 32 bits each, and the array is there
     for (const std::uint32_t count : options_.num_states) cells += count;
     const bool for_all = options_.num_states.size() == 1;
     const auto all = for_all ? checked_multiply(cells, layers) : std::optional(cells);
     if (!all || *all > rewards) {
-      throw header().error("num_states", fmt::format("declares {} states for {} steps, but there "
-                                                     "are {} rewards",
-                                                     cells, layers, rewards),
+      throw header().error("num_states",
+                           fmt::format("declares {} states for {} steps, there are {} rewards",
+                                       cells, layers, rewards),
                            "every state of a step needs its own");
     }
   }

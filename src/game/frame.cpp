@@ -57,7 +57,8 @@ void Frame::check_sizes() const {
   }
   std::uint64_t cells = 0;
   for (const Step h : all<Step>(num_layers())) {
-    if (num_states(h) < 1) refuse("states", fmt::format("step {} has none", h.number()), "give it one");
+    if (num_states(h) < 1)
+      refuse("states", fmt::format("step {} has none", h.number()), "give it one");
     cells += num_states(h);
     if (cells > kMaxCells) refuse("states", "there are more than 2^32 (step, state) pairs");
   }
@@ -112,7 +113,8 @@ void Frame::make_layouts() {
     for (std::size_t player = 0; player < width; ++player) {
       const std::uint64_t end =
           std::uint64_t{begins.back()} + options_.num_actions[row * width + player];
-      if (end > UINT32_MAX) refuse("actions", "all players together have more than 2^32", "give them fewer");
+      if (end > UINT32_MAX)
+        refuse("actions", "all players together have more than 2^32", "give them fewer");
       begins.push_back(static_cast<std::uint32_t>(end));
     }
     const auto [place, fresh] = known.try_emplace(begins, static_cast<std::uint32_t>(known.size()));

@@ -449,8 +449,8 @@ std::vector<std::uint32_t> GameShape::cells(const JsonValue& rule,
     if (stationary_) throw step->error("is named, but all steps share one law", "leave it out");
     keys += " step";
     const auto add = [&](const JsonValue& number) {
-      layers.push_back(static_cast<std::size_t>(
-          number.integer(1, static_cast<std::int64_t>(horizon_)) - 1));
+      layers.push_back(
+          static_cast<std::size_t>(number.integer(1, static_cast<std::int64_t>(horizon_)) - 1));
     };
     if (step->is_array()) {
       if (step->size() == 0) throw step->error("is empty and matches nothing");

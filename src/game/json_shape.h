@@ -25,9 +25,8 @@ namespace vlearn {
 /// hostile file stops costing.
 inline constexpr std::uint64_t kMaxJsonNumbers = std::uint64_t{1} << 21U;
 inline constexpr std::uint64_t kMaxJsonWork = std::uint64_t{1} << 26U;
-inline constexpr JsonLimits kGameJsonLimits = {.max_bytes = std::uint64_t{16} << 20U,
-                                               .max_depth = 64,
-                                               .max_values = std::uint32_t{1} << 19U};
+inline constexpr JsonLimits kGameJsonLimits = {
+    .max_bytes = std::uint64_t{16} << 20U, .max_depth = 64, .max_values = std::uint32_t{1} << 19U};
 inline constexpr const char* kUseContainer = "put a game of this size into the array container";
 
 /// allow_keys() with `note`, which may stand in every object.
@@ -43,9 +42,9 @@ void allow_keys(const JsonValue& object, std::initializer_list<std::string_view>
 /// nanoseconds, or a byte that is kept.
 class Work {
  public:
-  /// Of looking up a name, and of reading a number that may be a fraction once more.
+  /// Of looking up a name, and of reading a fraction once more.
   static constexpr std::uint64_t kLookup = 32;
-  static constexpr std::uint64_t kNumber = 128;
+  static constexpr std::uint64_t kFraction = 256;
 
   void spend(std::uint64_t amount, const JsonValue& where);
   void spend(std::uint64_t amount, std::uint64_t times, const JsonValue& where);
@@ -156,8 +155,8 @@ class GameShape {
   std::vector<std::uint32_t> action_list_;  // [player] or [cell][player]
 };
 
-/// A distribution over next states: the name of one, or an object of probabilities. Numbers are read
-/// once, names looked up once for each list of states in a row.
+/// A distribution over next states: the name of one, or an object of probabilities. Numbers are
+/// read once, names looked up once for each list of states in a row.
 class NextRow {
  public:
   struct Row {

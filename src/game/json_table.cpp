@@ -297,10 +297,7 @@ class TableReader {
   }
 
   /// Everything that a rule says about one (step, state).
-  void apply(const JsonValue& rule,
-             std::uint32_t cell,
-             Pattern& pattern,
-             Statement& statement) {
+  void apply(const JsonValue& rule, std::uint32_t cell, Pattern& pattern, Statement& statement) {
     const std::size_t m = shape_.players().size();
     const std::size_t layer = shape_.layer_of(cell);
     std::uint64_t lookups = 1 + pattern.counts.size() * m;

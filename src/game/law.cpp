@@ -27,9 +27,9 @@ std::size_t TableCursor::take(std::initializer_list<std::uint64_t> sizes) {
       checked_product(std::span(sizes.begin(), sizes.size()));
   const std::optional<std::uint64_t> end = count ? checked_add(taken_, *count) : std::nullopt;
   if (!end || *end > size_) {
-    throw Error(ErrorKind::input, what_,
-                fmt::format("has {} numbers, too few: its players, states and actions need more",
-                            size_));
+    throw Error(
+        ErrorKind::input, what_,
+        fmt::format("has {} numbers, too few: its players, states and actions need more", size_));
   }
   const std::uint64_t begin = taken_;
   taken_ = *end;
