@@ -218,7 +218,8 @@ ContainerHeader ContainerHeader::parse(std::span<const std::byte> head,
                                        std::string source) {
   std::uint64_t length = 0;
   if (head.size() < kLengthBytes) {
-    throw Error(ErrorKind::input, source, "has fewer than 8 bytes: not an array container");
+    throw Error(ErrorKind::input, source, "has fewer than 8 bytes",
+                "it is truncated or not an array container");
   }
   std::memcpy(&length, head.data(), kLengthBytes);
   if (length > kMaxHeaderBytes || length > file_size - kLengthBytes) {

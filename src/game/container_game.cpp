@@ -302,8 +302,7 @@ class GameArrays {
     const auto all = for_all ? checked_multiply(cells, layers) : std::optional(cells);
     if (!all || *all > rewards) {
       throw header().error("num_states",
-                           fmt::format("declares {} states for {} steps, but there "
-                                       "are {} rewards",
+                           fmt::format("declares {} states for {} steps, there are {} rewards",
                                        cells, layers, rewards),
                            "every state of a step needs its own");
     }

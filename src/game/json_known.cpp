@@ -187,8 +187,8 @@ class PolicyReader {
       return;
     }
     if (!entry.is_object()) throw entry.error("wants an action, or an object of probabilities");
-    work_.spend(Work::kLookup + Work::kNumber, entry.size(), entry);
     for (const JsonValue item : entry.items()) {
+      work_.spend(Work::kLookup + (item.is_string() ? Work::kFraction : 0), item);
       if (is_note(item)) continue;
       const std::optional<std::uint32_t> action = actions.find(item.key());
       if (!action) throw item.error("is not an action here", actions.suggest(item.key()));

@@ -45,9 +45,9 @@ void allow_keys(const JsonValue& object, std::initializer_list<std::string_view>
 /// nanoseconds, or a byte that is kept.
 class Work {
  public:
-  /// Of looking up a name, and of reading a number that may be a fraction once more.
+  /// Of looking up a name, and of reading a fraction once more.
   static constexpr std::uint64_t kLookup = 32;
-  static constexpr std::uint64_t kNumber = 128;
+  static constexpr std::uint64_t kFraction = 256;
 
   void spend(std::uint64_t amount, const JsonValue& where);
   void spend(std::uint64_t amount, std::uint64_t times, const JsonValue& where);

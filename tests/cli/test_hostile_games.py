@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever a file holds, it costs little and gets one line that says what is wrong with it.
 
-A bad file: exit code 3 and one line on standard error that names the file and the place, in less
-than a second and 256 MB. The second is no measurement: it is far more than any of these files
-takes, and far less than one that got around the limits would.
+A bad file: exit code 3 and one line on standard error that names the file, the place and what to do,
+for less than a second of the processor and 256 MB. The second is no measurement: it is more than any
+of these files takes, and far less than one that got around the limits would. On the clock it may be
+longer where other programs run; it must not wait for anything.
 """
 
 import json
@@ -22,7 +23,8 @@ from pathlib import Path
 from measure import run_measured
 
 VLEARN = os.environ["VLEARN"]
-SECONDS = 1.0
+CPU_SECONDS = 1.0
+SECONDS = 10.0
 PEAK = 256 * 10**6
 ADDRESSES = 2**30  # a file that gets around the limits must not take the machine with it
 
@@ -535,7 +537,8 @@ class Hostile(unittest.TestCase):
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES)),
         )
         self.slowest.append(
-            f"{done['seconds']:.3f} s, {done['peak'] / 1e6:.0f} MB: {done['err'][:100]}"
+            f"{done['cpu_seconds']:.3f} s CPU, {done['seconds']:.3f} s, "
+            f"{done['peak'] / 1e6:.0f} MB: {done['err'][:100]}"
         )
         return done
 
@@ -548,6 +551,7 @@ class Hostile(unittest.TestCase):
         if code == 3 and file.suffix != ".nfg":
             self.assertRegex(message, "; |want|must|need", "what to do about it")
         self.assertLess(len(message), 1000)
+        self.assertLess(done["cpu_seconds"], CPU_SECONDS, message)
         self.assertLess(done["seconds"], SECONDS, message)
         self.assertLess(done["peak"], PEAK, message)
         return message

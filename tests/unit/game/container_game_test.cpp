@@ -367,7 +367,7 @@ TEST(ContainerGame, WrongShapes) {
                  "has 3 steps, want 2");
   expect_message(flat().add<std::uint32_t>("num_actions", {}, {2}), "want [players] or");
   expect_message(flat().add<std::uint32_t>("num_states", {1}, {UINT32_MAX}),
-                 "declares 4294967295 states for 1 steps, but there are 8 rewards");
+                 "declares 4294967295 states for 1 steps, there are 8 rewards");
   expect_message(flat().add<std::uint32_t>("num_states", {2}, {1, 1}), "states: there must be one");
   expect_message(flat().add("rewards", {7}, std::vector<double>(7)), "array 'rewards': has 7");
   expect_message(flat().add("transitions", {5}, std::vector<double>(5, 1.0)),
