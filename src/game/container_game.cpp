@@ -28,19 +28,25 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
 /// Turns [row][column] into [column][row] in place; an entry is a block of numbers.
 void transpose(std::span<double> values, std::size_t rows, std::size_t columns, std::size_t block) {
   if (rows == 1 || columns == 1) return;
-  std::vector<bool> done(rows * columns, false);
-  std::vector<double> held(block);
-  for (std::size_t start = 0; start < done.size(); ++start) {
-    if (done[start]) continue;
-    // Carry the block to where it belongs, go on with the one that was there.
-    std::size_t at = start;
-    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(at * block), block, held.begin());
-    do {
-      at = at % columns * rows + at / columns;
-      std::swap_ranges(held.begin(), held.end(),
-                       values.begin() + static_cast<std::ptrdiff_t>(at * block));
-      done[at] = true;
-    } while (at != start);
+  constexpr std::size_t most_held = 4096;  // of a large block one part after the other
+  std::vector<double> held(std::min(block, most_held));
+  for (std::size_t part = 0; part < block; part += held.size()) {
+    const std::size_t size = std::min(held.size(), block - part);
+    const auto entry = [&](std::size_t at) {
+      return values.subspan(at * block + part, size).begin();
+    };
+    std::vector<bool> done(rows * columns, false);
+    for (std::size_t start = 0; start < done.size(); ++start) {
+      if (done[start]) continue;
+      // Carry the numbers to where they belong, go on with those that were there.
+      std::size_t at = start;
+      std::copy_n(entry(at), size, held.begin());
+      do {
+        at = at % columns * rows + at / columns;
+        std::swap_ranges(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(size), entry(at));
+        done[at] = true;
+      } while (at != start);
+    }
   }
 }
 

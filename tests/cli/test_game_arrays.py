@@ -243,7 +243,7 @@ class Memory(InTemporaryFolder):
         self.assert_loads_lean("transitions", {"P": p, "R": self.rng.random((2, 1054, 3, 3))})
 
     def test_mostly_rewards(self):
-        """The rewards of a state are moved as one block, here the largest that there can be."""
+        """The rewards of a state are moved as one block, a large one here."""
         p = random_rows(self.rng, 2, 100, 100, 100, 2)
         self.assert_loads_lean("rewards", {"P": p, "R": self.rng.random((3, 2, 100, 100, 100))})
 
