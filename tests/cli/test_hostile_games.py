@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever a file holds, it costs little and gets one line that says what is wrong with it.
 
-A bad file: exit code 3 and one line on standard error that names the file, the place and what to do,
-for less than a second of the processor and 256 MB. The second is no measurement: it is more than any
-of these files takes, and far less than one that got around the limits would. On the clock it may be
-longer where other programs run; it must not wait for anything.
+A bad file: exit code 3 and one line on standard error that names the file, the place and what to
+do, for less than a second of the processor and 256 MB. The second is no measurement: it is more
+than any of these files takes, and far less than one that got around the limits would. On the clock
+it may be longer where other programs run; it must not wait for anything.
 """
 
 import json
