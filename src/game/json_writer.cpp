@@ -45,6 +45,7 @@ SparseRow sparse_row(std::span<const double> row) {
 GameWriter::GameWriter(const GameAbout& about, const Frame& frame)
     : about_(about),
       frame_(frame),
+      many_states_(frame.max_states() > 1),
       next_states_(frame.next_states()),
       places_(frame.num_cells()),
       terminal_(frame.num_cells(), false) {
@@ -249,7 +250,7 @@ void GameWriter::write_place(JsonWriter& json, std::size_t cell) const {
   if (!frame_.stationary()) {
     json.member("step", static_cast<std::uint64_t>(places_[cell].h.number()));
   }
-  if (frame_.max_states() > 1) json.member("state", state(cell));
+  if (many_states_) json.member("state", state(cell));
 }
 
 bool GameWriter::goes_without_saying(std::size_t cell, const SparseRow& row) const {

@@ -77,6 +77,7 @@ class GameWriter {
 
   const GameAbout& about_;
   const Frame& frame_;
+  bool many_states_;                        // in some step
   std::vector<std::uint32_t> next_states_;  // of each cell
   std::vector<Place> places_;               // of each cell
   std::vector<bool> terminal_;              // of each cell
