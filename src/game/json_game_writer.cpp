@@ -35,7 +35,11 @@ bool is_single(std::span<const double> row, std::size_t at) {
 class GameWriter {
  public:
   GameWriter(const GameAbout& about, const Frame& frame)
-      : about_(about), names_(about.names), frame_(frame), cells_(frame.num_cells()) {
+      : about_(about),
+        names_(about.names),
+        frame_(frame),
+        many_states_(frame.max_states() > 1),
+        cells_(frame.num_cells()) {
     for (const Step h : all<Step>(frame.num_layers())) {
       for (const State s : all<State>(frame.num_states(h))) {
         cells_[frame.cell(h, s)] = {h, s};
@@ -104,9 +108,8 @@ class GameWriter {
     if (!frame_.stationary()) json.member("stationary", false);
     if (!is_single(frame_.initial(), 0)) {
       json.key("initial");
-      write_row(json, frame_.initial(), [&](std::size_t s) {
-        return names_.state(Step(0), State(s));
-      });
+      write_row(json, row_of(frame_.initial()),
+                [&](std::size_t s) { return names_.state(Step(0), State(s)); });
     }
     if (!terminal_.empty()) {
       json.key("terminal").on_one_line().begin_array();
@@ -124,24 +127,31 @@ class GameWriter {
     if (!frame_.stationary()) {
       json.member("step", static_cast<std::uint64_t>(cells_[cell].h.number()));
     }
-    if (frame_.max_states() > 1) json.member("state", state(cell));
+    if (many_states_) json.member("state", state(cell));
   }
 
-  /// A distribution by names: one name, or an object without its zeros.
+  /// A distribution without its zeros.
+  using Row = std::vector<std::pair<std::size_t, double>>;
+  static Row row_of(std::span<const double> probabilities) {
+    Row row;
+    for (std::size_t i = 0; i < probabilities.size(); ++i) {
+      if (probabilities[i] > 0.0) row.emplace_back(i, probabilities[i]);
+    }
+    return row;
+  }
+
+  /// One name, or an object.
   template <class Name>
-  static void write_row(JsonWriter& json, std::span<const double> row, const Name& name) {
-    const auto sure = static_cast<std::size_t>(std::find(row.begin(), row.end(), 1.0) - row.begin());
-    if (sure < row.size() && is_single(row, sure)) {
-      json.value(name(sure));
+  static void write_row(JsonWriter& json, const Row& row, const Name& name) {
+    if (row.size() == 1 && row[0].second == 1.0) {
+      json.value(name(row[0].first));
       return;
     }
     json.on_one_line().begin_object();
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (row[i] > 0.0) json.member(name(i), row[i]);
-    }
+    for (const auto& [i, probability] : row) json.member(name(i), probability);
     json.end_object();
   }
-  void write_next(JsonWriter& json, std::size_t cell, std::span<const double> row) const {
+  void write_next(JsonWriter& json, std::size_t cell, const Row& row) const {
     json.key("next");
     write_row(json, row, [&](std::size_t s) { return next_state(cell, s); });
   }
@@ -311,7 +321,7 @@ class GameWriter {
     const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
     json.begin_array();
     for (std::size_t i = 0; i < frame_.num_players(); ++i) {
-      write_row(json, policies.subspan(begins[i], begins[i + 1] - begins[i]),
+      write_row(json, row_of(policies.subspan(begins[i], begins[i + 1] - begins[i])),
                 [&](std::size_t a) { return action(cell, i, a); });
     }
     json.end_array();
@@ -368,6 +378,7 @@ class GameWriter {
   const GameAbout& about_;
   const GameNames& names_;
   const Frame& frame_;
+  bool many_states_;  // in some step
   std::vector<Place> cells_;
   std::set<std::size_t> terminal_;
 };
@@ -449,10 +460,8 @@ void write_law(JsonWriter& json, GameWriter& writer, const TabularGame<Rows>& ga
   const JointIndex joints(frame);
   const std::vector<std::uint32_t> width = frame.next_states();
   const auto row_of = [&](std::size_t cell, std::size_t joint) {
-    std::vector<double> row(width[cell], 0.0);
-    if (width[cell] > 0) {
-      game.rows().for_each(cell, joint, [&](State s, double p) { row[s.index()] = p; });
-    }
+    GameWriter::Row row;
+    game.rows().for_each(cell, joint, [&](State s, double p) { row.emplace_back(s.index(), p); });
     return row;
   };
   const auto write_reward = [&](std::size_t cell, std::size_t joint) {
@@ -513,7 +522,7 @@ void write_law(JsonWriter& json, GameWriter& writer, const TabularGame<Rows>& ga
       }
     }
     if (width[cell] <= 1) continue;  // there is nothing to say
-    const std::vector<double> first = row_of(cell, 0);
+    const GameWriter::Row first = row_of(cell, 0);
     bool same = true;
     for (std::size_t joint = 1; joint < count && same; ++joint) same = row_of(cell, joint) == first;
     for (std::size_t joint = 0; joint < (same ? 1 : count); ++joint) {
@@ -548,7 +557,8 @@ void write_law(JsonWriter& json, GameWriter& writer, const CongestionGame& game)
       json.end_array();
       if (tables.base[item] != 0.0) json.member("base", tables.base[item]);
       if (width[cell] > 1) {
-        writer.write_next(json, cell, std::span(tables.transitions).subspan(row, width[cell]));
+        const auto next = std::span(tables.transitions).subspan(row, width[cell]);
+        writer.write_next(json, cell, GameWriter::row_of(next));
       }
       json.end_object();
     }
@@ -602,7 +612,8 @@ void write_law(JsonWriter& json, GameWriter& writer, const PolymatrixGame& game)
         if (writer.terminal(cell) || width[cell] <= 1) continue;
         begin_rule(cell, i);
         json.member("action", writer.action(cell, i, a - begins[i]));
-        writer.write_next(json, cell, std::span(tables.transitions).subspan(row, width[cell]));
+        const auto next = std::span(tables.transitions).subspan(row, width[cell]);
+        writer.write_next(json, cell, GameWriter::row_of(next));
         json.end_object();
       }
     }
