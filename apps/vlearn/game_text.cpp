@@ -34,7 +34,7 @@ LoadedGame read_standard_input() {
 
 LoadedGame load(const std::string& word) {
   LoadedGame loaded = word == "-" ? read_standard_input() : load_game(word);
-  for (const std::string& remark : loaded.remarks) note(word + ": " + remark);
+  for (const std::string& remark : loaded.remarks) note(fmt::format("{}: {}", word, remark));
   return loaded;
 }
 
