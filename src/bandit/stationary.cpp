@@ -20,24 +20,30 @@ void stationary_distribution(std::span<double> transition, std::span<double> pi)
   for (std::size_t k = n - 1; k > 0; --k) {
     double leave = 0.0;  // from k to a state that is still there
     for (std::size_t j = 0; j < k; ++j) leave += entry(k, j);
-    const double inverse = 1.0 / leave;
-    for (std::size_t j = 0; j < k; ++j) entry(k, j) *= inverse;
+    for (std::size_t j = 0; j < k; ++j) entry(k, j) /= leave;
     for (std::size_t i = 0; i < k; ++i) {
       const double through = entry(i, k);
       for (std::size_t j = 0; j < k; ++j) entry(i, j) += through * entry(k, j);
       // What flows into k, per unit of what flows out of it.
-      entry(i, k) = through * inverse;
+      entry(i, k) = through / leave;
     }
   }
-  // Put them back one by one, keeping the sum at one so that nothing overflows.
+  // Put them back one by one. Powers of two keep the numbers in range without rounding them.
+  constexpr double large = 0x1p500;
+  constexpr double down = 0x1p-600;
   pi[0] = 1.0;
   for (std::size_t k = 1; k < n; ++k) {
     double inflow = 0.0;
     for (std::size_t i = 0; i < k; ++i) inflow += pi[i] * entry(i, k);
-    const double scale = 1.0 / (1.0 + inflow);
-    for (std::size_t i = 0; i < k; ++i) pi[i] *= scale;
-    pi[k] = inflow * scale;
+    if (inflow > large) {
+      for (std::size_t i = 0; i < k; ++i) pi[i] *= down;
+      inflow *= down;
+    }
+    pi[k] = inflow;
   }
+  double sum = 0.0;
+  for (const double mass : pi) sum += mass;
+  for (double& mass : pi) mass /= sum;
 }
 
 }  // namespace vlearn

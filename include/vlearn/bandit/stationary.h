@@ -1,9 +1,9 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stationary distribution of a Markov chain by Grassmann, Taha and Heyman's elimination:
-// Gaussian elimination without a single subtraction, so every entry keeps its relative precision
-// however far the entries of the chain are apart.
+// The stationary distribution of a Markov chain by Grassmann, Taksar and Heyman's elimination
+// (1985): Gaussian elimination without a single subtraction, so every entry keeps its relative
+// precision however far the entries of the chain are apart.
 #pragma once
 
 #include <cstddef>
