@@ -145,16 +145,15 @@ class Row {
     }
   }
 
-  /// (G - min G) * scale.
-  HWY_INLINE void lower_to_least(double scale) {
-    const Tag d;
+  /// G - min G.
+  HWY_INLINE void lower_to_least() {
     fill_rest(kInfinity);
-    const Vector least = hn::Set(d, fold(Smaller()));
-    for (Vector& v : v_) v = hn::Mul(hn::Sub(v, least), hn::Set(d, scale));
+    const Vector least = hn::Set(Tag(), fold(Smaller()));
+    for (Vector& v : v_) v = hn::Sub(v, least);
   }
 
   HWY_INLINE void exp_and_divide() {
-    for (Vector& v : v_) v = exp_lanes(Tag(), v);
+    for (Vector& v : v_) v = exp_bounded_lanes(Tag(), v);
     fill_rest(0.0);
     multiply(1.0 / fold(Plus()));
   }
@@ -198,20 +197,23 @@ HWY_INLINE void advance(Potential potential,
                         double* policy) {
   Row<kWidth, kCount> row(n);
   row.advance(step, means, losses);
+  if (potential == Potential::entropy) {
+    Row<kWidth, kCount> weights(row);
+    weights.multiply(-step.rate);
+    weights.exp_and_divide();
+    weights.store(policy);
+    row.lower_to_least();
+    row.store(losses);
+    return;
+  }
+  row.lower_to_least();
   row.store(losses);
-  switch (potential) {
-    case Potential::entropy:
-      row.lower_to_least(-step.rate);
-      row.exp_and_divide();
-      break;
-    case Potential::tsallis:
-      row.lower_to_least(0.5 * step.rate);
-      row.template invert_and_divide<2>();
-      break;
-    case Potential::log_barrier:
-      row.lower_to_least(step.rate);
-      row.template invert_and_divide<1>();
-      break;
+  if (potential == Potential::tsallis) {
+    row.multiply(0.5 * step.rate);
+    row.template invert_and_divide<2>();
+  } else {
+    row.multiply(step.rate);
+    row.template invert_and_divide<1>();
   }
   row.store(policy);
 }
@@ -245,17 +247,17 @@ void advance_long(Potential potential,
   };
   if (potential == Potential::entropy) {
     for (std::size_t b = 0; b < n; ++b) {
-      policy[b] = hn::GetLane(exp_lanes(d, hn::Set(d, (losses[b] - least) * -step.rate)));
+      policy[b] = hn::GetLane(exp_bounded_lanes(d, hn::Set(d, losses[b] * -step.rate)));
     }
     divide(fold([&](std::size_t b) HWY_ATTR { return policy[b]; }));
-    return;
   }
+  for (std::size_t b = 0; b < n; ++b) losses[b] -= least;
+  if (potential == Potential::entropy) return;
   const bool squared = potential == Potential::tsallis;
   const double scale = squared ? 0.5 * step.rate : step.rate;
   double y = 1.0;
   for (int i = 0;; ++i) {
-    const auto inverse = [&](std::size_t b)
-                             HWY_ATTR { return 1.0 / ((losses[b] - least) * scale + y); };
+    const auto inverse = [&](std::size_t b) HWY_ATTR { return 1.0 / (losses[b] * scale + y); };
     for (std::size_t b = 0; b < n; ++b) {
       const double u = inverse(b);
       policy[b] = squared ? u * u : u;
@@ -267,7 +269,7 @@ void advance_long(Potential potential,
   }
 }
 
-/// At most kWidth numbers.
+/// Vectors of kWidth lanes, where the machine has them.
 template <std::size_t kWidth>
 HWY_INLINE void advance_narrow(Potential potential,
                                std::size_t n,
@@ -280,7 +282,10 @@ HWY_INLINE void advance_narrow(Potential potential,
     case 1: return advance<kWidth, 1>(potential, n, step, means, losses, policy);
     case 2: return advance<kWidth, 2>(potential, n, step, means, losses, policy);
     case 3: return advance<kWidth, 3>(potential, n, step, means, losses, policy);
-    default: return advance<kWidth, 4>(potential, n, step, means, losses, policy);
+    case 4: return advance<kWidth, 4>(potential, n, step, means, losses, policy);
+    case 5: return advance<kWidth, 5>(potential, n, step, means, losses, policy);
+    case 6: return advance<kWidth, 6>(potential, n, step, means, losses, policy);
+    default: return advance_long(potential, n, step, means, losses, policy);
   }
 }
 
@@ -293,6 +298,7 @@ void advance_row_any(Potential potential,
   // Few actions in narrow vectors: wide ones cost more than they save.
   if (n <= 2) return advance_narrow<2>(potential, n, step, means, losses, policy);
   if (n <= 4) return advance_narrow<4>(potential, n, step, means, losses, policy);
+  if (n > 8 && n <= 12) return advance_narrow<4>(potential, n, step, means, losses, policy);
   constexpr std::size_t lanes = hn::MaxLanes(hn::CappedTag<double, 8>());
   switch ((n + lanes - 1) / lanes) {
     case 1: return advance<8, 1>(potential, n, step, means, losses, policy);

@@ -43,7 +43,9 @@ inline std::vector<double> plain_policy(Potential potential,
   std::vector<double> theta(losses.size());
   double sum = 0.0;
   if (potential == Potential::entropy) {
-    for (std::size_t b = 0; b < theta.size(); ++b) theta[b] = exp((losses[b] - least) * -rate);
+    for (std::size_t b = 0; b < theta.size(); ++b) {
+      theta[b] = exp(std::clamp(losses[b] * -rate, -708.0, 708.0));
+    }
     sum = plain_sum(theta);
   } else {
     const bool squared = potential == Potential::tsallis;
@@ -119,6 +121,9 @@ class PlainBandit {
       }
       losses_[b][a] += scale * static_cast<double>(score);
       rows.push_back(plain_policy(rule_.potential, losses_[b], rule_.rate(n, t)));
+      // A constant changes nothing: the least loss is kept at 0.
+      const double least = *std::min_element(losses_[b].begin(), losses_[b].end());
+      for (double& sum : losses_[b]) sum -= least;
     }
     theta_ = rule_.swap ? plain_stationary(rows) : rows[0];
     if (!rule_.means) return;

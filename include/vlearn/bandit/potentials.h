@@ -6,9 +6,14 @@
 //
 // Every policy minimises <theta, G> plus a potential over the simplex:
 //
-//   entropy      theta_b = exp(-eta (G_b - min G)) / sum
+//   entropy      theta_b = exp(-eta G_b) / sum
 //   tsallis      theta_b = 1/(z_b + y)^2,  z_b = eta/2 (G_b - min G), y such that they sum to one
 //   log_barrier  theta_b = 1/(z_b + y),    z_b = eta (G_b - min G),   y such that they sum to one
+//
+// None of them changes when a constant is added to all of G, so rows are kept with their least loss
+// at 0. That keeps numbers small, and it keeps the search for the least out of the way: the
+// exponential needs it only at the next visit. (There -eta G_b is then at most eta times what one
+// visit adds, which is about 1 for steps with eta <= 2 gamma; exponents beyond 708 count as 708.)
 //
 // y is found by Newton's method from y = 1, where the sum is at least one. The sum is convex and
 // falling in y, so the iterates rise to the root and never pass it but by rounding: no bracket, no
@@ -32,8 +37,8 @@ struct RowStep {
   double rate = 0.0;  ///< eta of the policy that follows
 };
 
-/// G[b] = decay * G[b] (+ mean_scale * means[b]); G[action] += score; policy from G. `means` may be
-/// null. At least one action; arrays do not overlap.
+/// G[b] = decay * G[b] (+ mean_scale * means[b]); G[action] += score; policy from G; G -= min G.
+/// `means` may be null. At least one action; arrays do not overlap.
 void advance_row(Potential potential,
                  std::size_t num_actions,
                  const RowStep& step,
