@@ -116,7 +116,8 @@ Work straight(Steps steps, std::size_t n, bool with_means) {
       const auto t = static_cast<double>(visit);
       const std::size_t a = stream.actions[k];
       const double mean = with_means ? means[a] : 0.0;
-      const double chance = std::max(theta[a] + steps.gamma(h, n, visit), kLeastChance);
+      const double gamma = steps.gamma(h, n, visit);
+      const double chance = std::max(theta[a] + gamma, kLeastChance);
       const double score = (stream.losses[k] - mean) / chance;
       const double decay = (t - 1.0) / (h + t - 1.0);
       for (std::size_t b = 0; b < n; ++b) g[b] = decay * g[b] + (with_means ? means[b] : 0.0);
@@ -125,7 +126,7 @@ Work straight(Steps steps, std::size_t n, bool with_means) {
         plays[a] += 1.0;
         means[a] += (stream.losses[k] - mean) * (h + 1.0) / (h + plays[a]);
       }
-      const double rate = steps.rate(h, n, visit);
+      const double rate = steps.rate(h, n, visit, gamma);
       switch (Steps::kPotential) {
         case Potential::entropy: straight_entropy(g, rate, theta, n); break;
         case Potential::tsallis: straight_barrier(g, 0.5 * rate, true, theta, n); break;
@@ -150,12 +151,13 @@ Work straight_swap(std::size_t n) {
       const std::uint64_t visit = 1 + i / kCells;
       const auto t = static_cast<double>(visit);
       const std::size_t a = stream.actions[k];
-      const double score = stream.losses[k] / (own[a] + steps.gamma(h, n, visit));
+      const double gamma = steps.gamma(h, n, visit);
+      const double score = stream.losses[k] / (own[a] + gamma);
       const double decay = (t - 1.0) / (h + t - 1.0);
       for (std::size_t b = 0; b < n; ++b) {
         for (std::size_t c = 0; c < n; ++c) m[b * n + c] *= decay;
         m[b * n + a] += own[b] * score;
-        straight_entropy(m + b * n, steps.rate(h, n, visit), chain.data() + b * n, n);
+        straight_entropy(m + b * n, gamma, chain.data() + b * n, n);
       }
       stationary_distribution(chain, {own, n});
     }

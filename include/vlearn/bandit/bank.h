@@ -47,7 +47,7 @@ class BanditBank {
               Action action,
               const Increment& increment,
               std::uint64_t visit) noexcept {
-    rule_.apply(cell(index), action, increment, visit);
+    vlearn::replay(rule_, cell(index), action, increment, visit);
   }
 
   /// The state of all cells: what a checkpoint keeps.

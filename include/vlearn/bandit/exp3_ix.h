@@ -20,12 +20,15 @@ struct Exp3IxSteps {
   static constexpr std::string_view kName = "exp3-ix";
   static constexpr Potential kPotential = Potential::entropy;
 
-  [[nodiscard]] double rate(double horizon, std::size_t n, std::uint64_t t) const noexcept {
-    const auto actions = static_cast<double>(n);
-    return std::sqrt((horizon + 1.0) * log_actions(n) / (actions * static_cast<double>(t)));
-  }
   [[nodiscard]] double gamma(double horizon, std::size_t n, std::uint64_t t) const noexcept {
-    return 0.5 * rate(horizon, n, t);
+    const auto actions = static_cast<double>(n);
+    return 0.5 * std::sqrt((horizon + 1.0) * log_actions(n) / (actions * static_cast<double>(t)));
+  }
+  [[nodiscard]] double rate(double /*horizon*/,
+                            std::size_t /*n*/,
+                            std::uint64_t /*t*/,
+                            double gamma_of_t) const noexcept {
+    return 2.0 * gamma_of_t;
   }
   [[nodiscard]] std::optional<double> xi(double /*horizon*/,
                                          std::size_t /*n*/,

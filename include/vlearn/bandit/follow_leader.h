@@ -11,8 +11,8 @@
 // where m(b) is the running mean of the losses of b, known before the draw:
 // m(a) += (loss - m(a)) (H + 1)/(H + n(a)), n(a) plays of a, this one included; m starts at 1/2.
 //
-// A rule is this class over its steps: Steps::gamma(B, t) of visit t, Steps::rate(B, t) of the
-// policy after it, Steps::kPotential, Steps::xi.
+// A rule is this class over its Steps: kName, kPotential, gamma(H, B, t) of visit t,
+// rate(H, B, t, gamma) of the policy after it, xi(H, B, t, iota).
 #pragma once
 
 #include <algorithm>
@@ -81,13 +81,17 @@ class FollowLeader {
     return {cell.state, cell.num_actions};
   }
 
+  [[nodiscard]] VisitSteps steps(std::size_t num_actions, std::uint64_t visit) const noexcept {
+    const double gamma = steps_.gamma(horizon_, num_actions, visit);
+    return {alpha_.decay(visit), gamma, steps_.rate(horizon_, num_actions, visit, gamma)};
+  }
+
   [[nodiscard]] Increment measure(const BanditCell& cell,
                                   Action action,
                                   double loss,
-                                  std::uint64_t visit) const noexcept {
+                                  const VisitSteps& steps) const noexcept {
     const std::size_t a = action.index();
-    const double chance =
-        std::max(cell.state[a] + steps_.gamma(horizon_, cell.num_actions, visit), kLeastChance);
+    const double chance = std::max(cell.state[a] + steps.gamma, kLeastChance);
     if constexpr (kHasMeans) {
       const MeanLosses means = means_of(cell);
       return {static_cast<float>((loss - means.means[a]) / chance), means.growth(alpha_, a, loss)};
@@ -98,13 +102,13 @@ class FollowLeader {
   void apply(const BanditCell& cell,
              Action action,
              const Increment& increment,
-             std::uint64_t visit) const noexcept {
+             const VisitSteps& steps) const noexcept {
     const std::size_t n = cell.num_actions;
-    const RowStep step{.decay = alpha_.decay(visit),
+    const RowStep step{.decay = steps.decay,
                        .mean_scale = 1.0,
                        .action = action.index(),
                        .score = static_cast<double>(increment.score),
-                       .rate = steps_.rate(horizon_, n, visit)};
+                       .rate = steps.rate};
     advance_row(Steps::kPotential, n, step, kHasMeans ? means_of(cell).means : nullptr,
                 cell.state + n, cell.state);
     if constexpr (kHasMeans) means_of(cell).grow(action.index(), increment.mean);

@@ -30,8 +30,11 @@ struct FtrlSteps {
     const auto actions = static_cast<double>(n);
     return std::sqrt(horizon * log_actions(n) / (actions * static_cast<double>(t)));
   }
-  [[nodiscard]] double rate(double horizon, std::size_t n, std::uint64_t t) const noexcept {
-    if (index == FtrlIndex::paper) return gamma(horizon, n, t);
+  [[nodiscard]] double rate(double horizon,
+                            std::size_t n,
+                            std::uint64_t t,
+                            double gamma_of_t) const noexcept {
+    if (index == FtrlIndex::paper) return gamma_of_t;
     const auto visits = static_cast<double>(t);
     return gamma(horizon, n, t + 1) * (visits / (horizon + visits));
   }

@@ -28,8 +28,11 @@ struct FtrlSwapSteps {
   [[nodiscard]] double gamma(double horizon, std::size_t n, std::uint64_t t) const noexcept {
     return std::sqrt(horizon * log_actions(n) / static_cast<double>(t));
   }
-  [[nodiscard]] double rate(double horizon, std::size_t n, std::uint64_t t) const noexcept {
-    return gamma(horizon, n, t);
+  [[nodiscard]] double rate(double /*horizon*/,
+                            std::size_t /*n*/,
+                            std::uint64_t /*t*/,
+                            double gamma_of_t) const noexcept {
+    return gamma_of_t;
   }
   /// iota = log(B^2 / delta).
   [[nodiscard]] std::optional<double> xi(double horizon,
@@ -69,13 +72,17 @@ class SwapLeader {
     return {cell.state, cell.num_actions};
   }
 
+  [[nodiscard]] VisitSteps steps(std::size_t num_actions, std::uint64_t visit) const noexcept {
+    const double gamma = steps_.gamma(horizon_, num_actions, visit);
+    return {alpha_.decay(visit), gamma, steps_.rate(horizon_, num_actions, visit, gamma)};
+  }
+
   [[nodiscard]] Increment measure(const BanditCell& cell,
                                   Action action,
                                   double loss,
-                                  std::uint64_t visit) const noexcept {
+                                  const VisitSteps& steps) const noexcept {
     const std::size_t a = action.index();
-    const double chance =
-        std::max(cell.state[a] + steps_.gamma(horizon_, cell.num_actions, visit), kLeastChance);
+    const double chance = std::max(cell.state[a] + steps.gamma, kLeastChance);
     if constexpr (kHasMeans) {
       const MeanLosses means = means_of(cell);
       return {static_cast<float>((loss - means.means[a]) / chance), means.growth(alpha_, a, loss)};
@@ -86,11 +93,9 @@ class SwapLeader {
   void apply(const BanditCell& cell,
              Action action,
              const Increment& increment,
-             std::uint64_t visit) const noexcept {
+             const VisitSteps& steps) const noexcept {
     const std::size_t n = cell.num_actions;
-    RowStep step{.decay = alpha_.decay(visit),
-                 .action = action.index(),
-                 .rate = steps_.rate(horizon_, n, visit)};
+    RowStep step{.decay = steps.decay, .action = action.index(), .rate = steps.rate};
     for (std::size_t b = 0; b < n; ++b) {
       step.mean_scale = cell.state[b];
       step.score = cell.state[b] * static_cast<double>(increment.score);

@@ -21,7 +21,10 @@ struct LogBarrierSteps {
   static constexpr std::string_view kName = "log-barrier";
   static constexpr Potential kPotential = Potential::log_barrier;
 
-  [[nodiscard]] double rate(double horizon, std::size_t n, std::uint64_t t) const noexcept {
+  [[nodiscard]] double rate(double horizon,
+                            std::size_t n,
+                            std::uint64_t t,
+                            double /*gamma*/) const noexcept {
     const auto bits = static_cast<double>(std::bit_width(t));
     return std::sqrt((horizon + 1.0) * static_cast<double>(n) * bits / static_cast<double>(t));
   }

@@ -5,9 +5,10 @@
 // that knows step sizes; its state lies in memory that somebody else owns, so that a checkpoint
 // writes an array and a history replays one.
 //
-//   policy(cell)                      what is played: a distribution over B actions
-//   measure(cell, action, loss, t)    what visit t, with its loss in [0, 1], will add to the state
-//   apply(cell, action, increment, t) adds it, and computes the next policy
+//   policy(cell)                          what is played: a distribution over B actions
+//   steps(B, t)                           the step sizes of visit t, alike for all cells and
+//   players measure(cell, action, loss, steps)    what the visit, its loss in [0, 1], will add to
+//   the state apply(cell, action, increment, steps) adds it, and computes the next policy
 //
 // Visits count from 1. An increment is rounded to float32 before it is used, and that is exactly
 // what is handed out: who applies the increments of a log to a fresh cell gets the same state, bit
@@ -43,6 +44,13 @@ struct Increment {
   friend bool operator==(const Increment&, const Increment&) = default;
 };
 
+/// The step sizes of one visit.
+struct VisitSteps {
+  double decay = 0.0;  ///< w_{t-1} / w_t
+  double gamma = 0.0;  ///< implicit exploration: what is added to the chance of the action
+  double rate = 0.0;   ///< eta of the policy that follows
+};
+
 template <class R>
 concept BanditRule = requires(const R& rule,
                               std::size_t num_actions,
@@ -51,6 +59,7 @@ concept BanditRule = requires(const R& rule,
                               double loss,
                               const Increment& increment,
                               std::uint64_t visit,
+                              const VisitSteps& steps,
                               double iota) {
   { R::kName } -> std::convertible_to<std::string_view>;
   { rule.memory_size(num_actions) } noexcept -> std::same_as<std::size_t>;
@@ -58,8 +67,9 @@ concept BanditRule = requires(const R& rule,
   /// Uniform policy, no visits.
   { rule.reset(cell) } noexcept -> std::same_as<void>;
   { rule.policy(cell) } noexcept -> std::same_as<std::span<const double>>;
-  { rule.measure(cell, action, loss, visit) } noexcept -> std::same_as<Increment>;
-  { rule.apply(cell, action, increment, visit) } noexcept -> std::same_as<void>;
+  { rule.steps(num_actions, visit) } noexcept -> std::same_as<VisitSteps>;
+  { rule.measure(cell, action, loss, steps) } noexcept -> std::same_as<Increment>;
+  { rule.apply(cell, action, increment, steps) } noexcept -> std::same_as<void>;
   /// A bound on the weighted regret after t visits that fails with probability at most e^-iota
   /// times the constant that the rule's file states; nothing where no bound is known.
   { rule.xi(num_actions, visit, iota) } noexcept -> std::same_as<std::optional<double>>;
@@ -72,9 +82,20 @@ Increment update(const Rule& rule,
                  Action action,
                  double loss,
                  std::uint64_t visit) noexcept {
-  const Increment increment = rule.measure(cell, action, loss, visit);
-  rule.apply(cell, action, increment, visit);
+  const VisitSteps steps = rule.steps(cell.num_actions, visit);
+  const Increment increment = rule.measure(cell, action, loss, steps);
+  rule.apply(cell, action, increment, steps);
   return increment;
+}
+
+/// The same visit from a log.
+template <BanditRule Rule>
+void replay(const Rule& rule,
+            const BanditCell& cell,
+            Action action,
+            const Increment& increment,
+            std::uint64_t visit) noexcept {
+  rule.apply(cell, action, increment, rule.steps(cell.num_actions, visit));
 }
 
 }  // namespace vlearn

@@ -22,7 +22,10 @@ struct TsallisSteps {
   double step = 1.0;         ///< e > 0
   double exploration = 0.0;  ///< g >= 0
 
-  [[nodiscard]] double rate(double horizon, std::size_t n, std::uint64_t t) const noexcept {
+  [[nodiscard]] double rate(double horizon,
+                            std::size_t n,
+                            std::uint64_t t,
+                            double /*gamma*/) const noexcept {
     static_cast<void>(n);
     return step * 2.0 * std::sqrt((horizon + 1.0) / static_cast<double>(t));
   }
