@@ -1,0 +1,218 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The paper's high-probability bounds on the weighted regret of ftrl and ftrl-swap, counted. A
+// bound that fails with probability at most p at each t may fail, among 1000 seeds, only as often
+// as Bin(1000, p) exceeds with probability 1e-9; each t is a count of its own. Rules that are wrong
+// must exceed that number.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+
+#include "theory/weighted_regret.h"
+#include "vlearn/bandit/ftrl.h"
+#include "vlearn/bandit/ftrl_swap.h"
+
+namespace vlearn {
+namespace {
+
+using test::Adversary;
+using test::Averages;
+using test::BoundSums;
+using test::Match;
+using test::RegretKind;
+using test::TermBounds;
+
+struct Setting {
+  std::uint64_t horizon;
+  std::size_t num_actions;
+  double delta;
+  RegretKind regret;
+  std::vector<std::uint64_t> visits;  // where the bounds are looked at
+  int num_seeds = 1000;
+
+  [[nodiscard]] double rows() const {
+    return regret == RegretKind::swap ? static_cast<double>(num_actions) : 1.0;
+  }
+  [[nodiscard]] double iota() const {
+    return std::log(rows() * static_cast<double>(num_actions) / delta);
+  }
+};
+
+// At the last of these t the corollaries' bounds are below 0.3.
+Setting external() { return {2, 3, 0.1, RegretKind::external, {1000, 5000, 25'000}}; }
+Setting swap() { return {1, 2, 0.1, RegretKind::swap, {1000, 5000, 18'000}}; }
+
+/// At one t: the bounds, and how many seeds exceeded them.
+struct Verdict {
+  TermBounds bounds{};
+  double neu_bound = 0.0;
+  double corollary = 0.0;
+  double largest_regret = 0.0;
+  int above_corollary = 0;
+  int above_theorem = 0;
+  int above_a = 0;
+  int above_b = 0;
+  int above_c = 0;
+  int above_neu = 0;
+
+  void count(const Averages& averages) {
+    const double regret = averages.regret();
+    largest_regret = std::max(largest_regret, regret);
+    above_corollary += regret > corollary ? 1 : 0;
+    above_theorem += regret > bounds.sum() ? 1 : 0;
+    above_a += averages.term_a() > bounds.a ? 1 : 0;
+    above_b += averages.term_b() > bounds.b ? 1 : 0;
+    above_c += averages.term_c() > bounds.c ? 1 : 0;
+    above_neu += averages.excess() > neu_bound ? 1 : 0;
+  }
+};
+
+/// Steps: eta_t = gamma_t = gamma(t) and the corollary's xi of the rule that the paper speaks of;
+/// the rule that plays may be another.
+template <class Steps, class Rule>
+std::vector<Verdict> judge(const Setting& setting,
+                           const Steps& steps,
+                           const Rule& rule,
+                           Adversary adversary) {
+  const auto horizon = static_cast<double>(setting.horizon);
+  const std::size_t n = setting.num_actions;
+  std::vector<double> eta = {0.0};
+  std::vector<Verdict> verdicts(setting.visits.size());
+  BoundSums sums(setting.horizon);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    for (std::uint64_t t = eta.size(); t <= setting.visits[i]; ++t) {
+      eta.push_back(steps.gamma(horizon, n, t));
+      sums.add(eta[t], eta[t]);
+    }
+    verdicts[i].bounds = term_bounds(sums, n, setting.rows(), setting.iota());
+    verdicts[i].neu_bound = sums.alpha() * setting.iota();
+    verdicts[i].corollary = *steps.xi(horizon, n, setting.visits[i], setting.iota());
+  }
+  const Match match{setting.horizon, n, adversary, setting.regret, setting.visits.back()};
+  for (int seed = 0; seed < setting.num_seeds; ++seed) {
+    std::size_t i = 0;
+    play(
+        rule, match, static_cast<std::uint64_t>(seed), [&](std::uint64_t t) { return eta[t]; },
+        [&](std::uint64_t t, const Averages& averages) {
+          if (t == setting.visits[i]) verdicts[i++].count(averages);
+        });
+  }
+  return verdicts;
+}
+
+/// Everything the appendix says about the rule, against one adversary.
+template <class Steps, class Rule>
+void expect_bounds(const Setting& setting,
+                   const Steps& steps,
+                   const Rule& rule,
+                   const test::NamedAdversary& adversary) {
+  const int limit = test::binomial_limit(setting.num_seeds, setting.delta);
+  const int theorem_limit = test::binomial_limit(setting.num_seeds, 3.0 * setting.delta);
+  const std::vector<Verdict> verdicts = judge(setting, steps, rule, adversary.adversary);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    const Verdict& v = verdicts[i];
+    std::printf(
+        "%-13s t = %6llu: largest regret %.4f, theorem %.3f (%d above), corollary %.3f (%d)\n",
+        std::string(adversary.name).c_str(), static_cast<unsigned long long>(setting.visits[i]),
+        v.largest_regret, v.bounds.sum(), v.above_theorem, v.corollary, v.above_corollary);
+    EXPECT_LE(v.above_corollary, limit);
+    EXPECT_LE(v.above_theorem, theorem_limit);
+    EXPECT_LE(v.above_a, limit);
+    EXPECT_LE(v.above_b, limit);
+    EXPECT_LE(v.above_c, limit);
+    EXPECT_LE(v.above_neu, limit);
+  }
+  EXPECT_LT(verdicts.back().corollary, 0.3);
+  EXPECT_LT(verdicts.back().bounds.sum(), 0.3);
+}
+
+class RegretBounds : public testing::TestWithParam<test::NamedAdversary> {};
+
+INSTANTIATE_TEST_SUITE_P(Adversaries,
+                         RegretBounds,
+                         testing::ValuesIn(test::kAdversaries),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+// Corollary 19, Theorem 20, Lemmas 21 to 24.
+TEST_P(RegretBounds, OfFtrlHold) {
+  const Setting setting = external();
+  expect_bounds(setting, FtrlSteps{}, Ftrl<>(setting.horizon), GetParam());
+}
+
+TEST_P(RegretBounds, OfPredictiveFtrlHold) {
+  const Setting setting = external();
+  const FtrlSteps steps{FtrlIndex::predictive};
+  expect_bounds(setting, steps, Ftrl<>(setting.horizon, steps), GetParam());
+}
+
+// Corollary 25, Theorem 26, Lemmas 27 to 29.
+TEST_P(RegretBounds, OfFtrlSwapHold) {
+  const Setting setting = swap();
+  expect_bounds(setting, FtrlSwapSteps{}, FtrlSwap<>(setting.horizon), GetParam());
+}
+
+// Wrong rules.
+
+/// Plays uniformly, learns nothing.
+template <class Rule>
+struct Uniform : Rule {
+  using Rule::Rule;
+  void apply(const BanditCell& /*cell*/,
+             Action /*action*/,
+             const Increment& /*increment*/,
+             std::uint64_t /*visit*/) const noexcept {}
+};
+
+/// Takes losses for gains.
+template <class Rule>
+struct Flipped : Rule {
+  using Rule::Rule;
+  Increment measure(const BanditCell& cell,
+                    Action action,
+                    double loss,
+                    std::uint64_t visit) const noexcept {
+    return Rule::measure(cell, action, 1.0 - loss, visit);
+  }
+};
+
+template <class Steps>
+struct TooSmall : Steps {
+  double rate(double horizon, std::size_t n, std::uint64_t t) const noexcept {
+    return Steps::rate(horizon, n, t) / 100.0;
+  }
+};
+
+/// Whether the counts of expect_bounds() would have failed, at the last t, for regret.
+template <class Steps, class Rule>
+bool is_refuted(Setting setting, const Steps& steps, const Rule& rule, Adversary adversary) {
+  setting.num_seeds = 100;
+  setting.visits = {setting.visits.back()};
+  const Verdict v = judge(setting, steps, rule, adversary).back();
+  return v.above_corollary > test::binomial_limit(setting.num_seeds, setting.delta) &&
+         v.above_theorem > test::binomial_limit(setting.num_seeds, 3.0 * setting.delta);
+}
+
+TEST(WrongRules, BreakTheExternalBounds) {
+  const Setting s = external();
+  const FtrlSteps steps;
+  EXPECT_FALSE(is_refuted(s, steps, Ftrl<>(s.horizon), Adversary::constant));
+  EXPECT_TRUE(is_refuted(s, steps, Uniform<Ftrl<>>(s.horizon), Adversary::constant));
+  EXPECT_TRUE(is_refuted(s, steps, Flipped<Ftrl<>>(s.horizon), Adversary::constant));
+  using Slow = FollowLeader<TooSmall<FtrlSteps>>;
+  EXPECT_TRUE(is_refuted(s, steps, Slow(s.horizon), Adversary::constant));
+}
+
+TEST(WrongRules, BreakTheSwapBounds) {
+  const Setting s = swap();
+  const FtrlSwapSteps steps;
+  EXPECT_FALSE(is_refuted(s, steps, FtrlSwap<>(s.horizon), Adversary::constant));
+  EXPECT_TRUE(is_refuted(s, steps, Uniform<FtrlSwap<>>(s.horizon), Adversary::constant));
+  EXPECT_TRUE(is_refuted(s, steps, Flipped<FtrlSwap<>>(s.horizon), Adversary::constant));
+  using Slow = SwapLeader<TooSmall<FtrlSwapSteps>>;
+  EXPECT_TRUE(is_refuted(s, steps, Slow(s.horizon), Adversary::constant));
+}
+
+}  // namespace
+}  // namespace vlearn
