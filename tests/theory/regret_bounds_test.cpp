@@ -20,9 +20,12 @@ namespace {
 using test::Adversary;
 using test::Averages;
 using test::BoundSums;
+using test::Flipped;
 using test::Match;
 using test::RegretKind;
+using test::Scaled;
 using test::TermBounds;
+using test::Uniform;
 
 struct Setting {
   std::uint64_t horizon;
@@ -41,7 +44,8 @@ struct Setting {
 };
 
 // At the last of these t the corollaries' bounds are below 0.3.
-Setting external() { return {2, 3, 0.1, RegretKind::external, {1000, 5000, 25'000}}; }
+Setting paper_index() { return {1, 3, 0.1, RegretKind::external, {1000, 4000, 12'000}}; }
+Setting predictive_index() { return {2, 2, 0.1, RegretKind::external, {1000, 5000, 14'000}}; }
 Setting swap() { return {1, 2, 0.1, RegretKind::swap, {1000, 5000, 18'000}}; }
 
 /// At one t: the bounds, and how many seeds exceeded them.
@@ -49,7 +53,7 @@ struct Verdict {
   TermBounds bounds{};
   double neu_bound = 0.0;
   double corollary = 0.0;
-  double largest_regret = 0.0;
+  double largest_regret = -1.0;
   int above_corollary = 0;
   int above_theorem = 0;
   int above_a = 0;
@@ -128,21 +132,23 @@ void expect_bounds(const Setting& setting,
   EXPECT_LT(verdicts.back().bounds.sum(), 0.3);
 }
 
-class RegretBounds : public testing::TestWithParam<test::NamedAdversary> {};
+std::string name_of(const testing::TestParamInfo<test::NamedAdversary>& test) {
+  return std::string(test.param.name);
+}
 
-INSTANTIATE_TEST_SUITE_P(Adversaries,
-                         RegretBounds,
-                         testing::ValuesIn(test::kAdversaries),
-                         [](const auto& test) { return std::string(test.param.name); });
+class RegretBounds : public testing::TestWithParam<test::NamedAdversary> {};
+class RegretBoundsSlow : public testing::TestWithParam<test::NamedAdversary> {};
+INSTANTIATE_TEST_SUITE_P(All, RegretBounds, testing::ValuesIn(test::kAdversaries), name_of);
+INSTANTIATE_TEST_SUITE_P(All, RegretBoundsSlow, testing::ValuesIn(test::kAdversaries), name_of);
 
 // Corollary 19, Theorem 20, Lemmas 21 to 24.
 TEST_P(RegretBounds, OfFtrlHold) {
-  const Setting setting = external();
+  const Setting setting = paper_index();
   expect_bounds(setting, FtrlSteps{}, Ftrl<>(setting.horizon), GetParam());
 }
 
 TEST_P(RegretBounds, OfPredictiveFtrlHold) {
-  const Setting setting = external();
+  const Setting setting = predictive_index();
   const FtrlSteps steps{FtrlIndex::predictive};
   expect_bounds(setting, steps, Ftrl<>(setting.horizon, steps), GetParam());
 }
@@ -153,36 +159,22 @@ TEST_P(RegretBounds, OfFtrlSwapHold) {
   expect_bounds(setting, FtrlSwapSteps{}, FtrlSwap<>(setting.horizon), GetParam());
 }
 
-// Wrong rules.
+// The same, with more actions, more steps and smaller delta.
+TEST_P(RegretBoundsSlow, OfFtrlHold) {
+  const Setting setting{5, 4, 0.01, RegretKind::external, {10'000, 50'000, 140'000}};
+  expect_bounds(setting, FtrlSteps{}, Ftrl<>(setting.horizon), GetParam());
+}
 
-/// Plays uniformly, learns nothing.
-template <class Rule>
-struct Uniform : Rule {
-  using Rule::Rule;
-  void apply(const BanditCell& /*cell*/,
-             Action /*action*/,
-             const Increment& /*increment*/,
-             std::uint64_t /*visit*/) const noexcept {}
-};
+TEST_P(RegretBoundsSlow, OfPredictiveFtrlHold) {
+  const Setting setting{5, 4, 0.01, RegretKind::external, {10'000, 50'000, 140'000}};
+  const FtrlSteps steps{FtrlIndex::predictive};
+  expect_bounds(setting, steps, Ftrl<>(setting.horizon, steps), GetParam());
+}
 
-/// Takes losses for gains.
-template <class Rule>
-struct Flipped : Rule {
-  using Rule::Rule;
-  Increment measure(const BanditCell& cell,
-                    Action action,
-                    double loss,
-                    std::uint64_t visit) const noexcept {
-    return Rule::measure(cell, action, 1.0 - loss, visit);
-  }
-};
-
-template <class Steps>
-struct TooSmall : Steps {
-  double rate(double horizon, std::size_t n, std::uint64_t t) const noexcept {
-    return Steps::rate(horizon, n, t) / 100.0;
-  }
-};
+TEST_P(RegretBoundsSlow, OfFtrlSwapHold) {
+  const Setting setting{2, 3, 0.05, RegretKind::swap, {10'000, 40'000, 110'000}};
+  expect_bounds(setting, FtrlSwapSteps{}, FtrlSwap<>(setting.horizon), GetParam());
+}
 
 /// Whether the counts of expect_bounds() would have failed, at the last t, for regret.
 template <class Steps, class Rule>
@@ -195,13 +187,13 @@ bool is_refuted(Setting setting, const Steps& steps, const Rule& rule, Adversary
 }
 
 TEST(WrongRules, BreakTheExternalBounds) {
-  const Setting s = external();
+  const Setting s = paper_index();
   const FtrlSteps steps;
   EXPECT_FALSE(is_refuted(s, steps, Ftrl<>(s.horizon), Adversary::constant));
   EXPECT_TRUE(is_refuted(s, steps, Uniform<Ftrl<>>(s.horizon), Adversary::constant));
   EXPECT_TRUE(is_refuted(s, steps, Flipped<Ftrl<>>(s.horizon), Adversary::constant));
-  using Slow = FollowLeader<TooSmall<FtrlSteps>>;
-  EXPECT_TRUE(is_refuted(s, steps, Slow(s.horizon), Adversary::constant));
+  const FollowLeader<Scaled<FtrlSteps>> slow(s.horizon);
+  EXPECT_TRUE(is_refuted(s, steps, slow, Adversary::constant));
 }
 
 TEST(WrongRules, BreakTheSwapBounds) {
@@ -210,8 +202,8 @@ TEST(WrongRules, BreakTheSwapBounds) {
   EXPECT_FALSE(is_refuted(s, steps, FtrlSwap<>(s.horizon), Adversary::constant));
   EXPECT_TRUE(is_refuted(s, steps, Uniform<FtrlSwap<>>(s.horizon), Adversary::constant));
   EXPECT_TRUE(is_refuted(s, steps, Flipped<FtrlSwap<>>(s.horizon), Adversary::constant));
-  using Slow = SwapLeader<TooSmall<FtrlSwapSteps>>;
-  EXPECT_TRUE(is_refuted(s, steps, Slow(s.horizon), Adversary::constant));
+  const SwapLeader<Scaled<FtrlSwapSteps>> slow(s.horizon);
+  EXPECT_TRUE(is_refuted(s, steps, slow, Adversary::constant));
 }
 
 }  // namespace

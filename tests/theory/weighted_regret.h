@@ -186,6 +186,37 @@ class Averages {
   std::vector<double> estimates_;
 };
 
+/// Wrong rule: plays uniformly, learns nothing.
+template <class Rule>
+struct Uniform : Rule {
+  using Rule::Rule;
+  void apply(const BanditCell& /*cell*/,
+             Action /*action*/,
+             const Increment& /*increment*/,
+             std::uint64_t /*visit*/) const noexcept {}
+};
+
+/// Wrong rule: takes losses for gains.
+template <class Rule>
+struct Flipped : Rule {
+  using Rule::Rule;
+  [[nodiscard]] Increment measure(const BanditCell& cell,
+                                  Action action,
+                                  double loss,
+                                  std::uint64_t visit) const noexcept {
+    return Rule::measure(cell, action, 1.0 - loss, visit);
+  }
+};
+
+/// Wrong steps: 100 times too small, or too large.
+template <class Steps>
+struct Scaled : Steps {
+  double factor = 0.01;
+  [[nodiscard]] double rate(double horizon, std::size_t n, std::uint64_t t) const noexcept {
+    return Steps::rate(horizon, n, t) * factor;
+  }
+};
+
 /// Who plays whom.
 struct Match {
   std::uint64_t horizon;  // H of the weights
