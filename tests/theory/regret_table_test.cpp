@@ -93,6 +93,7 @@ TEST(RegretTable, RulesLearn) {
   expect_learns(measure("exp3-ix, variates", Exp3Ix<on>(h), external), even, missed);
   expect_learns(measure("tsallis", Tsallis<>(h), external), even, missed);
   expect_learns(measure("tsallis, variates", Tsallis<on>(h), external), even, missed);
+  measure("tsallis, e = 4, variates", Tsallis<on>(h, {.step = 4.0}), external);  // it may not
   expect_learns(measure("log-barrier", LogBarrier<>(h), external), even, missed);
   expect_learns(measure("log-barrier, variates", LogBarrier<on>(h), external), even, missed);
 
