@@ -86,7 +86,7 @@ double eta_of(const Steps& steps, double horizon, std::size_t n, std::uint64_t t
   return steps.gamma(horizon, n, t);
 }
 double eta_of(const Exp3IxSteps& steps, double horizon, std::size_t n, std::uint64_t t) {
-  return steps.rate(horizon, n, t);
+  return steps.rate(horizon, n, t, steps.gamma(horizon, n, t));
 }
 
 /// The bounds are those of `steps`; the rule that plays may be another. Without xi the corollary's

@@ -72,7 +72,8 @@ TEST(BanditSteps, MeetTheConditionsOfTheTheorems) {
         return [=](std::uint64_t t) { return steps.gamma(horizon, n, t); };
       };
       const auto rate_of = [=](auto steps) {
-        return [=](std::uint64_t t) { return steps.rate(horizon, n, t); };
+        return
+            [=](std::uint64_t t) { return steps.rate(horizon, n, t, steps.gamma(horizon, n, t)); };
       };
       EXPECT_EQ(check_conditions(rate_of(FtrlSteps{}), gamma_of(FtrlSteps{})), 1.0);
       EXPECT_EQ(check_conditions(rate_of(FtrlSwapSteps{}), gamma_of(FtrlSwapSteps{})), 1.0);
@@ -80,7 +81,7 @@ TEST(BanditSteps, MeetTheConditionsOfTheTheorems) {
       // The predictive index is eta_{t+1} w_t / w_{t+1}.
       const FtrlSteps predictive{FtrlIndex::predictive};
       for (std::uint64_t t = 1; t <= 3000; ++t) {
-        EXPECT_EQ(predictive.rate(horizon, n, t),
+        EXPECT_EQ(predictive.rate(horizon, n, t, 0.0),
                   predictive.gamma(horizon, n, t + 1) * AlphaWeights(h).decay(t + 1));
       }
     }
@@ -182,7 +183,10 @@ TEST(Corollaries, MeetTheAssumptions) {
 
 /// ftrl-swap with the index that its proof uses.
 struct PredictiveSwapSteps : FtrlSwapSteps {
-  [[nodiscard]] double rate(double horizon, std::size_t n, std::uint64_t t) const noexcept {
+  [[nodiscard]] double rate(double horizon,
+                            std::size_t n,
+                            std::uint64_t t,
+                            double /*gamma*/) const noexcept {
     const auto visits = static_cast<double>(t);
     return gamma(horizon, n, t + 1) * (visits / (horizon + visits));
   }

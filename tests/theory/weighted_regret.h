@@ -193,7 +193,7 @@ struct Uniform : Rule {
   void apply(const BanditCell& /*cell*/,
              Action /*action*/,
              const Increment& /*increment*/,
-             std::uint64_t /*visit*/) const noexcept {}
+             const VisitSteps& /*steps*/) const noexcept {}
 };
 
 /// Wrong rule: takes losses for gains.
@@ -203,8 +203,8 @@ struct Flipped : Rule {
   [[nodiscard]] Increment measure(const BanditCell& cell,
                                   Action action,
                                   double loss,
-                                  std::uint64_t visit) const noexcept {
-    return Rule::measure(cell, action, 1.0 - loss, visit);
+                                  const VisitSteps& steps) const noexcept {
+    return Rule::measure(cell, action, 1.0 - loss, steps);
   }
 };
 
@@ -212,8 +212,11 @@ struct Flipped : Rule {
 template <class Steps>
 struct Scaled : Steps {
   double factor = 0.01;
-  [[nodiscard]] double rate(double horizon, std::size_t n, std::uint64_t t) const noexcept {
-    return Steps::rate(horizon, n, t) * factor;
+  [[nodiscard]] double rate(double horizon,
+                            std::size_t n,
+                            std::uint64_t t,
+                            double gamma) const noexcept {
+    return Steps::rate(horizon, n, t, gamma) * factor;
   }
 };
 
@@ -243,9 +246,10 @@ void play(const Rule& rule, const Match& match, std::uint64_t seed, Eta eta, See
     const std::size_t action = sample(policy, draws.uniform());
     const double loss = opponent.observed(action, draws);
     const Action played(static_cast<std::uint32_t>(action));
-    const Increment increment = rule.measure(cell, played, loss, t);
+    const VisitSteps steps = rule.steps(n, t);
+    const Increment increment = rule.measure(cell, played, loss, steps);
     averages.add(t, policy, losses, action, static_cast<double>(increment.score), eta(t));
-    rule.apply(cell, played, increment, t);
+    rule.apply(cell, played, increment, steps);
     see(t, averages);
   }
 }
