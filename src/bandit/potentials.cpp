@@ -333,7 +333,14 @@ void advance_row(Potential potential,
                  double* losses,
                  double* policy) noexcept {
   VLEARN_ASSERT(num_actions > 0 && step.action < num_actions);
-  HWY_DYNAMIC_DISPATCH(advance_row_any)(potential, num_actions, step, means, losses, policy);
+#if (HWY_TARGETS & (HWY_TARGETS - 1)) != 0
+  // HWY_DYNAMIC_DISPATCH, without a call into Highway's library to find where the choice is kept.
+  static const hwy::ChosenTarget& chosen = hwy::GetChosenTarget();
+  const auto advance_row = HWY_DISPATCH_TABLE(advance_row_any)[chosen.GetIndex()];
+  advance_row(potential, num_actions, step, means, losses, policy);
+#else
+  HWY_STATIC_DISPATCH(advance_row_any)(potential, num_actions, step, means, losses, policy);
+#endif
 }
 
 }  // namespace vlearn

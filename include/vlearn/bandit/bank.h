@@ -28,7 +28,10 @@ class BanditBank {
     }
     memory_.resize(begins_.back());
     scratch_.resize(scratch);
-    for (std::size_t i = 0; i < size(); ++i) rule_.reset(cell(i));
+    for (std::size_t i = 0; i < size(); ++i) {
+      rule_.reset(cell(i));
+      ahead_.push_back({1, rule_.steps(num_actions_[i], 1)});
+    }
   }
 
   [[nodiscard]] const Rule& rule() const noexcept { return rule_; }
@@ -40,14 +43,20 @@ class BanditBank {
     return rule_.policy(cell(index));
   }
   Increment update(std::size_t index, Action action, double loss, std::uint64_t visit) noexcept {
-    return vlearn::update(rule_, cell(index), action, loss, visit);
+    const BanditCell cell = this->cell(index);
+    const VisitSteps steps = steps_of(index, visit);
+    const Increment increment = rule_.measure(cell, action, loss, steps);
+    rule_.apply(cell, action, increment, steps);
+    look_ahead(index, visit + 1);
+    return increment;
   }
   /// Puts back what update() handed out.
   void replay(std::size_t index,
               Action action,
               const Increment& increment,
               std::uint64_t visit) noexcept {
-    vlearn::replay(rule_, cell(index), action, increment, visit);
+    rule_.apply(cell(index), action, increment, steps_of(index, visit));
+    look_ahead(index, visit + 1);
   }
 
   /// The state of all cells: what a checkpoint keeps.
@@ -55,11 +64,26 @@ class BanditBank {
   [[nodiscard]] std::span<const double> memory() const noexcept { return memory_; }
 
  private:
+  /// The step sizes of a visit that is likely to come: roots and divisions take longer than the
+  /// rest of an update, and so they are done before anybody waits for them.
+  struct Ahead {
+    std::uint64_t visit;
+    VisitSteps steps;
+  };
+  [[nodiscard]] VisitSteps steps_of(std::size_t index, std::uint64_t visit) const noexcept {
+    const Ahead& ahead = ahead_[index];
+    return ahead.visit == visit ? ahead.steps : rule_.steps(num_actions_[index], visit);
+  }
+  void look_ahead(std::size_t index, std::uint64_t visit) noexcept {
+    ahead_[index] = {visit, rule_.steps(num_actions_[index], visit)};
+  }
+
   Rule rule_;
   std::vector<std::uint32_t> num_actions_;
   std::vector<std::size_t> begins_ = {0};
   std::vector<double> memory_;
   std::vector<double> scratch_;
+  std::vector<Ahead> ahead_;  // of each cell
 };
 
 }  // namespace vlearn

@@ -21,8 +21,8 @@ struct Exp3IxSteps {
   static constexpr Potential kPotential = Potential::entropy;
 
   [[nodiscard]] double gamma(double horizon, std::size_t n, std::uint64_t t) const noexcept {
-    const auto actions = static_cast<double>(n);
-    return 0.5 * std::sqrt((horizon + 1.0) * log_actions(n) / (actions * static_cast<double>(t)));
+    const double actions = visits_of(n);
+    return 0.5 * std::sqrt((horizon + 1.0) * log_actions(n) / (actions * visits_of(t)));
   }
   [[nodiscard]] double rate(double /*horizon*/,
                             std::size_t /*n*/,

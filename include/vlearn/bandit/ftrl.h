@@ -27,15 +27,15 @@ struct FtrlSteps {
   FtrlIndex index = FtrlIndex::paper;
 
   [[nodiscard]] double gamma(double horizon, std::size_t n, std::uint64_t t) const noexcept {
-    const auto actions = static_cast<double>(n);
-    return std::sqrt(horizon * log_actions(n) / (actions * static_cast<double>(t)));
+    const double actions = visits_of(n);
+    return std::sqrt(horizon * log_actions(n) / (actions * visits_of(t)));
   }
   [[nodiscard]] double rate(double horizon,
                             std::size_t n,
                             std::uint64_t t,
                             double gamma_of_t) const noexcept {
     if (index == FtrlIndex::paper) return gamma_of_t;
-    const auto visits = static_cast<double>(t);
+    const auto visits = visits_of(t);
     return gamma(horizon, n, t + 1) * (visits / (horizon + visits));
   }
   /// iota = log(B / delta).
@@ -43,7 +43,7 @@ struct FtrlSteps {
                                          std::size_t n,
                                          std::uint64_t t,
                                          double iota) const noexcept {
-    return 10.0 * std::sqrt(horizon * static_cast<double>(n) * iota / static_cast<double>(t));
+    return 10.0 * std::sqrt(horizon * static_cast<double>(n) * iota / visits_of(t));
   }
 };
 

@@ -30,6 +30,11 @@
 
 namespace vlearn {
 
+/// A count below 2^63 as a number: one instruction, where an unsigned conversion takes several.
+[[nodiscard]] inline double visits_of(std::uint64_t count) noexcept {
+  return static_cast<double>(static_cast<std::int64_t>(count));
+}
+
 /// The bandit of one (step, state): how many actions it has, and its memory.
 struct BanditCell {
   std::size_t num_actions = 0;
