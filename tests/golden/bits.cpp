@@ -74,9 +74,9 @@ std::uint64_t hash_of_everything() {
     hash.add(weights.sum_of_inverse_visits(1 + k));
   }
   std::vector<double> out(values.size());
-  exp(values, out);
+  vlearn::exp(values, out);
   for (const double y : out) hash.add(y);
-  for (const double x : values) hash.add(exp(x / 1000.0));
+  for (const double x : values) hash.add(vlearn::exp(x / 1000.0));
   for (std::size_t size = 1; size < 70; ++size) {
     const std::span<const double> scores(values.data() + 7 * size, size);
     const std::span<double> policy(out.data(), size);

@@ -16,7 +16,7 @@ SOURCES = [HERE / "bits.cpp"] + [
 ]
 SOURCES += [ROOT / "src" / "bandit" / name for name in ("potentials.cpp", "stationary.cpp")]
 # A change of this line is a change of every result: the commit says why.
-RECORDED = "079e0d11c1991146"
+RECORDED = "400e79ffeea3a448"
 
 
 def lines_of(build):

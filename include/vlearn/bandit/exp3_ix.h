@@ -6,7 +6,8 @@
 //   eta_t = 2 gamma_t = sqrt((H + 1) log B / (B t)),   theta_{t+1}(b) ~ exp(-eta_t G_t(b))
 //
 // Neu's anytime steps have no H + 1; it stands for the effective number of visits, t / (H + 1), of
-// the weighted average. No bound is known here for the weighted regret.
+// the weighted average. The steps meet the conditions of the paper's Theorem 20; no corollary
+// states a bound for them, so none is claimed here.
 #pragma once
 
 #include <cmath>

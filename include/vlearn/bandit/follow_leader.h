@@ -4,12 +4,13 @@
 // What the rules with external regret share: follow the regularised leader on importance-weighted
 // losses, with or without control variates.
 //
-//   lhat_t(b) = 1{b = a} loss / (theta_t(a) + gamma_t)
-//   lhat_t(b) = m(b) + 1{b = a} (loss - m(a)) / (theta_t(a) + gamma_t)         with control
-//   variates
+//   without   lhat_t(b) = 1{b = a} loss / (theta_t(a) + gamma_t)
+//   with      lhat_t(b) = m(b) + 1{b = a} (loss - m(a)) / (theta_t(a) + gamma_t)
 //
 // where m(b) is the running mean of the losses of b, known before the draw:
 // m(a) += (loss - m(a)) (H + 1)/(H + n(a)), n(a) plays of a, this one included; m starts at 1/2.
+// Control variates make steady losses cheap to learn. Where gamma > 0 they hold on to a stale mean
+// when losses change: no bound covers them.
 //
 // A rule is this class over its Steps: kName, kPotential, gamma(H, B, t) of visit t,
 // rate(H, B, t, gamma) of the policy after it, xi(H, B, t, iota).

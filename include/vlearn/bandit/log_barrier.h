@@ -3,8 +3,7 @@
 //
 // log-barrier: follow the leader with the potential -log theta.
 //
-//   eta_t = sqrt((H + 1) B l(t) / t),  l(t) = bits of t, about 1 + log2 t;   theta_b = 1/(eta (G_b
-//   - x))
+//   eta_t = sqrt((H + 1) B l(t) / t),   theta_b = 1/(eta (G_b - x)),   l(t) = bits of t
 //
 // The usual step has log t where l(t) stands; counting bits is the same up to a factor and the same
 // on every machine. No bound is known here for the weighted regret.

@@ -13,7 +13,7 @@
 // None of them changes when a constant is added to all of G, so rows are kept with their least loss
 // at 0. That keeps numbers small, and it keeps the search for the least out of the way: the
 // exponential needs it only at the next visit. (There -eta G_b is then at most eta times what one
-// visit adds, which is about 1 for steps with eta <= 2 gamma; exponents beyond 708 count as 708.)
+// visit adds, which is 2 at most for steps with eta <= 2 gamma; exponents beyond 708 count as 708.)
 //
 // y is found by Newton's method from y = 1, where the sum is at least one. The sum is convex and
 // falling in y, so the iterates rise to the root and never pass it but by rounding: no bracket, no

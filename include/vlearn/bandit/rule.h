@@ -5,10 +5,10 @@
 // that knows step sizes; its state lies in memory that somebody else owns, so that a checkpoint
 // writes an array and a history replays one.
 //
-//   policy(cell)                          what is played: a distribution over B actions
-//   steps(B, t)                           the step sizes of visit t, alike for all cells and
-//   players measure(cell, action, loss, steps)    what the visit, its loss in [0, 1], will add to
-//   the state apply(cell, action, increment, steps) adds it, and computes the next policy
+//   policy(cell)                            what is played: a distribution over B actions
+//   steps(B, t)                             step sizes of visit t, alike for all cells and players
+//   measure(cell, action, loss, steps)      what a visit, its loss in [0, 1], will add to the state
+//   apply(cell, action, increment, steps)   adds it, and computes the next policy
 //
 // Visits count from 1. An increment is rounded to float32 before it is used, and that is exactly
 // what is handed out: who applies the increments of a log to a fresh cell gets the same state, bit
