@@ -32,6 +32,7 @@ using Work = std::function<double(std::size_t operations)>;
 [[nodiscard]] Measurement measure(std::string name, const Work& work);
 
 // One function per group of `vlearn bench`.
+[[nodiscard]] std::vector<Measurement> bandit();
 [[nodiscard]] std::vector<Measurement> core();
 [[nodiscard]] std::vector<Measurement> game();
 

@@ -53,8 +53,10 @@ void print_json(const Options& options, const std::vector<bench::Measurement>& m
 }
 
 ExitCode run(const Options& options) {
-  const std::vector<bench::Measurement> measurements =
-      options.group == "core" ? bench::core() : bench::game();
+  const std::vector<bench::Measurement> measurements = [&] {
+    if (options.group == "bandit") return bench::bandit();
+    return options.group == "core" ? bench::core() : bench::game();
+  }();
   if (options.as_json) {
     print_json(options, measurements);
   } else {
@@ -72,10 +74,10 @@ void add_bench(CLI::App& app, Task& task) {
   command->footer(
       "Examples:\n"
       "  vlearn bench core\n"
-      "  vlearn bench game --json");
-  command->add_option("group", options->group, "What to time: core or game")
+      "  vlearn bench bandit --json");
+  command->add_option("group", options->group, "What to time: core, bandit or game")
       ->required()
-      ->check(CLI::IsMember({"core", "game"}));
+      ->check(CLI::IsMember({"core", "bandit", "game"}));
   command->add_flag("--json", options->as_json, "One JSON object instead of the table");
   command->callback([options, &task] { task = [options] { return run(*options); }; });
 }

@@ -4,6 +4,15 @@
 // Everything, for users. Inside the library each file includes what it uses.
 #pragma once
 
+#include "vlearn/bandit/bank.h"             // IWYU pragma: export
+#include "vlearn/bandit/exp3_ix.h"          // IWYU pragma: export
+#include "vlearn/bandit/follow_leader.h"    // IWYU pragma: export
+#include "vlearn/bandit/ftrl.h"             // IWYU pragma: export
+#include "vlearn/bandit/ftrl_swap.h"        // IWYU pragma: export
+#include "vlearn/bandit/log_barrier.h"      // IWYU pragma: export
+#include "vlearn/bandit/rule.h"             // IWYU pragma: export
+#include "vlearn/bandit/stationary.h"       // IWYU pragma: export
+#include "vlearn/bandit/tsallis.h"          // IWYU pragma: export
 #include "vlearn/core/alpha.h"              // IWYU pragma: export
 #include "vlearn/core/cancel.h"             // IWYU pragma: export
 #include "vlearn/core/container.h"          // IWYU pragma: export
@@ -14,13 +23,16 @@
 #include "vlearn/core/hash.h"               // IWYU pragma: export
 #include "vlearn/core/id.h"                 // IWYU pragma: export
 #include "vlearn/core/json.h"               // IWYU pragma: export
+#include "vlearn/core/log.h"                // IWYU pragma: export
 #include "vlearn/core/parallel.h"           // IWYU pragma: export
 #include "vlearn/core/random.h"             // IWYU pragma: export
 #include "vlearn/core/simd.h"               // IWYU pragma: export
 #include "vlearn/core/simplex.h"            // IWYU pragma: export
 #include "vlearn/core/table.h"              // IWYU pragma: export
+#include "vlearn/core/target.h"             // IWYU pragma: export
 #include "vlearn/core/text.h"               // IWYU pragma: export
 #include "vlearn/core/version.h"            // IWYU pragma: export
+#include "vlearn/game/about.h"              // IWYU pragma: export
 #include "vlearn/game/any_game.h"           // IWYU pragma: export
 #include "vlearn/game/callback.h"           // IWYU pragma: export
 #include "vlearn/game/concepts.h"           // IWYU pragma: export
@@ -28,5 +40,6 @@
 #include "vlearn/game/discovered.h"         // IWYU pragma: export
 #include "vlearn/game/evaluate.h"           // IWYU pragma: export
 #include "vlearn/game/frame.h"              // IWYU pragma: export
+#include "vlearn/game/game_io.h"            // IWYU pragma: export
 #include "vlearn/game/polymatrix.h"         // IWYU pragma: export
 #include "vlearn/game/tabular.h"            // IWYU pragma: export

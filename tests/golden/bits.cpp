@@ -1,14 +1,21 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints a hash of everything numerical in core, once per vector width of this machine. Built by
-// test_same_bits.py with every compiler and optimisation level: all lines must be the same.
+// Prints a hash of everything numerical in core and bandit, once per vector width of this machine.
+// Built by test_same_bits.py with every compiler and optimisation level: all lines must be the
+// same.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "vlearn/bandit/bank.h"
+#include "vlearn/bandit/exp3_ix.h"
+#include "vlearn/bandit/ftrl.h"
+#include "vlearn/bandit/ftrl_swap.h"
+#include "vlearn/bandit/log_barrier.h"
+#include "vlearn/bandit/tsallis.h"
 #include "vlearn/core/alpha.h"
 #include "vlearn/core/exp.h"
 #include "vlearn/core/random.h"
@@ -38,6 +45,20 @@ class Hash {
   std::uint64_t value_ = 0xcbf29ce484222325U;
 };
 
+/// A thousand visits of cells with different numbers of actions, actions drawn from the policies.
+template <class Rule>
+void add_rule(Hash& hash, const Rule& rule) {
+  BanditBank bank(rule, std::vector<std::uint32_t>{1, 2, 3, 4, 7, 10, 17, 40});
+  Draws draws({.seed = 2, .purpose = Purpose::test});
+  for (std::uint64_t t = 1; t <= 125; ++t) {
+    for (std::size_t cell = 0; cell < bank.size(); ++cell) {
+      const Action action(sample(bank.policy(cell), draws.uniform()));
+      bank.update(cell, action, draws.uniform(), t);
+    }
+  }
+  for (const double number : bank.memory()) hash.add(number);
+}
+
 std::uint64_t hash_of_everything() {
   Hash hash;
   std::vector<double> values;
@@ -53,9 +74,9 @@ std::uint64_t hash_of_everything() {
     hash.add(weights.sum_of_inverse_visits(1 + k));
   }
   std::vector<double> out(values.size());
-  exp(values, out);
+  vlearn::exp(values, out);
   for (const double y : out) hash.add(y);
-  for (const double x : values) hash.add(exp(x / 1000.0));
+  for (const double x : values) hash.add(vlearn::exp(x / 1000.0));
   for (std::size_t size = 1; size < 70; ++size) {
     const std::span<const double> scores(values.data() + 7 * size, size);
     const std::span<double> policy(out.data(), size);
@@ -66,6 +87,13 @@ std::uint64_t hash_of_everything() {
     hash.add(fixed_sum(scores));
     hash.add(static_cast<std::uint64_t>(sample(policy, 0.77)));
   }
+  add_rule(hash, Ftrl<>(5));
+  add_rule(hash, Ftrl<>(5, {FtrlIndex::predictive}));
+  add_rule(hash, Exp3Ix<>(5));
+  add_rule(hash, Tsallis<ControlVariate::on>(5));
+  add_rule(hash, LogBarrier<>(5));
+  add_rule(hash, FtrlSwap<>(5));
+  add_rule(hash, FtrlSwap<ControlVariate::on>(5));
   return hash.value();
 }
 

@@ -45,11 +45,11 @@ class AlphaWeights {
 
   /// alpha_t, t >= 1.
   [[nodiscard]] double rate(std::uint64_t t) const noexcept {
-    return static_cast<double>(c_ + 1) / static_cast<double>(c_ + t);
+    return static_cast<double>(c_ + 1) / to_double(c_ + t);
   }
   /// w_{t-1} / w_t = (t - 1) / (c + t - 1): what a normalised cumulative sum is multiplied with.
   [[nodiscard]] double decay(std::uint64_t t) const noexcept {
-    return static_cast<double>(t - 1) / static_cast<double>(c_ + t - 1);
+    return to_double(t - 1) / to_double(c_ + t - 1);
   }
   /// alpha_t^i, 1 <= i <= t; relative error at most 2 (min(c + 1, t - i) + 2) 2^-53 unless it
   /// underflows, where c + t <= 2^53.
@@ -67,6 +67,11 @@ class AlphaWeights {
   [[nodiscard]] std::uint64_t sample(std::uint64_t t, Draws& draws) const noexcept;
 
  private:
+  /// Below 2^63; a signed number converts in one instruction.
+  static double to_double(std::uint64_t number) noexcept {
+    return static_cast<double>(static_cast<std::int64_t>(number));
+  }
+
   std::uint64_t c_;
 };
 

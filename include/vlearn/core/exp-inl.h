@@ -51,9 +51,15 @@ HWY_INLINE V power_of_two(D d, V k) {
   return hn::BitCast(d, hn::ShiftLeft<52>(bits));
 }
 
-/// exp of each lane.
+/// For x in [-746, 710]: exp(x) = 2^k sum, with k an integer.
+template <class V>
+struct ExpParts {
+  V k;
+  V sum;
+};
+
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
-HWY_INLINE V exp_lanes(D d, V x) {
+HWY_INLINE ExpParts<V> exp_parts(D d, V bounded) {
   namespace hn = hwy::HWY_NAMESPACE;
   const auto add = [](V a, V b) HWY_ATTR { return hn::Add(a, b); };
   const auto sub = [](V a, V b) HWY_ATTR { return hn::Sub(a, b); };
@@ -62,8 +68,6 @@ HWY_INLINE V exp_lanes(D d, V x) {
   // Adding and taking away 1.5 * 2^52 rounds to the nearest integer.
   const V to_integer = constant(0x1.8p52);
 
-  // Beyond these bounds the result is 0 or infinity anyway.
-  const V bounded = hn::Min(hn::Max(x, constant(-746.0)), constant(710.0));
   const V k = sub(add(mul(bounded, constant(0x1.71547652b82fep+0)), to_integer), to_integer);
   // r_high is exact; r + c is x - k ln2 to twice the precision.
   const V r_high = sub(bounded, mul(k, constant(0x1.62e42feep-1)));
@@ -83,13 +87,31 @@ HWY_INLINE V exp_lanes(D d, V x) {
   const V p47 = add(p45, mul(p67, r2));
   const V p49 = add(p47, mul(p89, r4));
   const V p = add(p03, mul(p49, r4));
-  const V sum = add(constant(1.0), add(r, add(mul(r2, p), c)));
+  return {k, add(constant(1.0), add(r, add(mul(r2, p), c)))};
+}
 
+/// exp of each lane.
+template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
+HWY_INLINE V exp_lanes(D d, V x) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  // Beyond these bounds the result is 0 or infinity anyway.
+  const V bounded = hn::Min(hn::Max(x, hn::Set(d, -746.0)), hn::Set(d, 710.0));
+  const ExpParts<V> parts = exp_parts(d, bounded);
   // 2^k in two halves: neither leaves the normal range, so only the last product rounds.
-  const V k1 = sub(add(mul(k, constant(0.5)), to_integer), to_integer);
-  const V k2 = sub(k, k1);
-  const V scaled = mul(mul(sum, power_of_two(d, k1)), power_of_two(d, k2));
+  const V to_integer = hn::Set(d, 0x1.8p52);
+  const V k1 = hn::Sub(hn::Add(hn::Mul(parts.k, hn::Set(d, 0.5)), to_integer), to_integer);
+  const V k2 = hn::Sub(parts.k, k1);
+  const V scaled = hn::Mul(hn::Mul(parts.sum, power_of_two(d, k1)), power_of_two(d, k2));
   return hn::IfThenElse(hn::Eq(x, x), scaled, x);
+}
+
+/// exp(min(max(x, -708), 708)) of each lane: the same bits as exp_lanes in that range, cheaper.
+template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
+HWY_INLINE V exp_bounded_lanes(D d, V x) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const V bounded = hn::Min(hn::Max(x, hn::Set(d, -708.0)), hn::Set(d, 708.0));
+  const ExpParts<V> parts = exp_parts(d, bounded);
+  return hn::Mul(parts.sum, power_of_two(d, parts.k));
 }
 
 }  // namespace vlearn::HWY_NAMESPACE

@@ -1,0 +1,130 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// ftrl-swap: the paper's "FTRL for weighted swap regret". B experts, one for each action that might
+// be recommended; expert b sees the loss times theta(b) and proposes row b of a Markov chain, whose
+// stationary distribution is played.
+//
+//   eta_t = gamma_t = sqrt(H log B / t)              (no 1/B)
+//   M_t(b, .) = (t-1)/(H+t-1) M_{t-1}(b, .) + theta_t(b) lhat_t(.)
+//   row b of T ~ exp(-eta_t M_t(b, .)),   theta_{t+1} = theta_{t+1} T
+//
+// lhat as in follow_leader.h, with or without control variates. Weighted swap regret, with
+// probability 1 - delta: at most 10 B sqrt(H log(B^2/delta) / t), the paper's corollary.
+#pragma once
+
+#include <cmath>
+
+#include "vlearn/bandit/follow_leader.h"
+#include "vlearn/bandit/log_actions.h"
+#include "vlearn/bandit/stationary.h"
+
+namespace vlearn {
+
+struct FtrlSwapSteps {
+  static constexpr std::string_view kName = "ftrl-swap";
+  static constexpr Potential kPotential = Potential::entropy;
+
+  [[nodiscard]] double gamma(double horizon, std::size_t n, std::uint64_t t) const noexcept {
+    return std::sqrt(horizon * log_actions(n) / visits_of(t));
+  }
+  [[nodiscard]] double rate(double /*horizon*/,
+                            std::size_t /*n*/,
+                            std::uint64_t /*t*/,
+                            double gamma_of_t) const noexcept {
+    return gamma_of_t;
+  }
+  /// iota = log(B^2 / delta).
+  [[nodiscard]] std::optional<double> xi(double horizon,
+                                         std::size_t n,
+                                         std::uint64_t t,
+                                         double iota) const noexcept {
+    return 10.0 * static_cast<double>(n) * std::sqrt(horizon * iota / visits_of(t));
+  }
+};
+
+template <class Steps, ControlVariate kVariate = ControlVariate::off>
+class SwapLeader {
+ public:
+  static constexpr std::string_view kName = Steps::kName;
+  static constexpr bool kHasMeans = kVariate == ControlVariate::on;
+
+  explicit SwapLeader(std::uint64_t horizon, Steps steps = {})
+      : alpha_(horizon), horizon_(static_cast<double>(horizon)), steps_(steps) {}
+
+  /// theta[B], M[B][B], and with control variates m[B], n[B].
+  [[nodiscard]] std::size_t memory_size(std::size_t num_actions) const noexcept {
+    return num_actions * (num_actions + (kHasMeans ? 3 : 1));
+  }
+  /// The chain.
+  [[nodiscard]] std::size_t scratch_size(std::size_t num_actions) const noexcept {
+    return num_actions * num_actions;
+  }
+
+  void reset(const BanditCell& cell) const noexcept {
+    const std::size_t n = cell.num_actions;
+    std::fill_n(cell.state, n, 1.0 / static_cast<double>(n));
+    std::fill_n(cell.state + n, n * n, 0.0);
+    if constexpr (kHasMeans) means_of(cell).reset(n);
+  }
+
+  [[nodiscard]] std::span<const double> policy(const BanditCell& cell) const noexcept {
+    return {cell.state, cell.num_actions};
+  }
+
+  [[nodiscard]] VisitSteps steps(std::size_t num_actions, std::uint64_t visit) const noexcept {
+    const double gamma = steps_.gamma(horizon_, num_actions, visit);
+    return {alpha_.decay(visit), gamma, steps_.rate(horizon_, num_actions, visit, gamma)};
+  }
+
+  [[nodiscard]] Increment measure(const BanditCell& cell,
+                                  Action action,
+                                  double loss,
+                                  const VisitSteps& steps) const noexcept {
+    const std::size_t a = action.index();
+    const double chance = std::max(cell.state[a] + steps.gamma, kLeastChance);
+    if constexpr (kHasMeans) {
+      const MeanLosses means = means_of(cell);
+      return {static_cast<float>((loss - means.means[a]) / chance), means.growth(alpha_, a, loss)};
+    }
+    return {static_cast<float>(loss / chance), 0.0F};
+  }
+
+  void apply(const BanditCell& cell,
+             Action action,
+             const Increment& increment,
+             const VisitSteps& steps) const noexcept {
+    const std::size_t n = cell.num_actions;
+    RowStep step{.decay = steps.decay, .action = action.index(), .rate = steps.rate};
+    for (std::size_t b = 0; b < n; ++b) {
+      step.mean_scale = cell.state[b];
+      step.score = cell.state[b] * static_cast<double>(increment.score);
+      advance_row(Steps::kPotential, n, step, kHasMeans ? means_of(cell).means : nullptr,
+                  cell.state + n + b * n, cell.scratch + b * n);
+    }
+    stationary_distribution({cell.scratch, n * n}, {cell.state, n});
+    if constexpr (kHasMeans) means_of(cell).grow(action.index(), increment.mean);
+  }
+
+  [[nodiscard]] std::optional<double> xi(std::size_t num_actions,
+                                         std::uint64_t visit,
+                                         double iota) const noexcept {
+    if constexpr (kHasMeans) return std::nullopt;  // the proofs do not cover control variates
+    return steps_.xi(horizon_, num_actions, visit, iota);
+  }
+
+ private:
+  static MeanLosses means_of(const BanditCell& cell) noexcept {
+    const std::size_t n = cell.num_actions;
+    return {cell.state + n + n * n, cell.state + 2 * n + n * n};
+  }
+
+  AlphaWeights alpha_;
+  double horizon_;
+  Steps steps_;
+};
+
+template <ControlVariate kVariate = ControlVariate::off>
+using FtrlSwap = SwapLeader<FtrlSwapSteps, kVariate>;
+
+}  // namespace vlearn

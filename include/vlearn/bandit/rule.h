@@ -1,0 +1,106 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The black box of V-learning: an adversarial bandit with weighted regret. A rule is a small value
+// that knows step sizes; its state lies in memory that somebody else owns, so that a checkpoint
+// writes an array and a history replays one.
+//
+//   policy(cell)                            what is played: a distribution over B actions
+//   steps(B, t)                             step sizes of visit t, alike for all cells and players
+//   measure(cell, action, loss, steps)      what a visit, its loss in [0, 1], will add to the state
+//   apply(cell, action, increment, steps)   adds it, and computes the next policy
+//
+// Visits count from 1. An increment is rounded to float32 before it is used, and that is exactly
+// what is handed out: who applies the increments of a log to a fresh cell gets the same state, bit
+// for bit. Nothing here throws or allocates.
+//
+// All rules work on the weights of the paper, alpha_t = (H + 1)/(H + t), through one recursion:
+// G_t(b) = (1/w_t) sum_i w_i lhat_i(b) obeys G_t = (t-1)/(H+t-1) G_{t-1} + lhat_t; w_t itself is
+// never formed (it overflows).
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "vlearn/core/id.h"
+
+namespace vlearn {
+
+/// A count below 2^63 as a number: one instruction, where an unsigned conversion takes several.
+[[nodiscard]] inline double visits_of(std::uint64_t count) noexcept {
+  return static_cast<double>(static_cast<std::int64_t>(count));
+}
+
+/// The bandit of one (step, state): how many actions it has, and its memory.
+struct BanditCell {
+  std::size_t num_actions = 0;
+  double* state = nullptr;    ///< memory_size(B) numbers
+  double* scratch = nullptr;  ///< scratch_size(B) numbers, of no meaning between calls
+};
+
+/// What a visit adds to the state.
+struct Increment {
+  float score = 0.0F;  ///< to the cumulative loss of the action that was played
+  float mean = 0.0F;   ///< to its mean loss; rules without control variates leave it 0
+  friend bool operator==(const Increment&, const Increment&) = default;
+};
+
+/// The step sizes of one visit.
+struct VisitSteps {
+  double decay = 0.0;  ///< w_{t-1} / w_t
+  double gamma = 0.0;  ///< implicit exploration: what is added to the chance of the action
+  double rate = 0.0;   ///< eta of the policy that follows
+};
+
+template <class R>
+concept BanditRule = requires(const R& rule,
+                              std::size_t num_actions,
+                              const BanditCell& cell,
+                              Action action,
+                              double loss,
+                              const Increment& increment,
+                              std::uint64_t visit,
+                              const VisitSteps& steps,
+                              double iota) {
+  { R::kName } -> std::convertible_to<std::string_view>;
+  { rule.memory_size(num_actions) } noexcept -> std::same_as<std::size_t>;
+  { rule.scratch_size(num_actions) } noexcept -> std::same_as<std::size_t>;
+  /// Uniform policy, no visits.
+  { rule.reset(cell) } noexcept -> std::same_as<void>;
+  { rule.policy(cell) } noexcept -> std::same_as<std::span<const double>>;
+  { rule.steps(num_actions, visit) } noexcept -> std::same_as<VisitSteps>;
+  { rule.measure(cell, action, loss, steps) } noexcept -> std::same_as<Increment>;
+  { rule.apply(cell, action, increment, steps) } noexcept -> std::same_as<void>;
+  /// A bound on the weighted regret after t visits that fails with probability at most e^-iota
+  /// times the constant that the rule's file states; nothing where no bound is known.
+  { rule.xi(num_actions, visit, iota) } noexcept -> std::same_as<std::optional<double>>;
+};
+
+/// One visit: measure and apply.
+template <BanditRule Rule>
+Increment update(const Rule& rule,
+                 const BanditCell& cell,
+                 Action action,
+                 double loss,
+                 std::uint64_t visit) noexcept {
+  const VisitSteps steps = rule.steps(cell.num_actions, visit);
+  const Increment increment = rule.measure(cell, action, loss, steps);
+  rule.apply(cell, action, increment, steps);
+  return increment;
+}
+
+/// The same visit from a log.
+template <BanditRule Rule>
+void replay(const Rule& rule,
+            const BanditCell& cell,
+            Action action,
+            const Increment& increment,
+            std::uint64_t visit) noexcept {
+  rule.apply(cell, action, increment, rule.steps(cell.num_actions, visit));
+}
+
+}  // namespace vlearn

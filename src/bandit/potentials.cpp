@@ -1,0 +1,348 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The vector kernels of potentials.h, compiled once per instruction set. Sums and the order of
+// their additions are those of simplex.h: eight running sums, folded in halves.
+
+// Vectors without a size known to the compiler cannot be kept in arrays, as they are here.
+#ifndef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#endif
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "potentials.cpp"
+#include <hwy/foreach_target.h>  // first: it includes this file again for each target
+#include <hwy/highway.h>
+
+#include "vlearn/core/exp-inl.h"
+//
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+
+#include "vlearn/bandit/potentials.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace vlearn::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kMostSteps = 64;          // of Newton's method
+constexpr double kTolerance = 0x1p-50;  // of the sum of a policy, before it is divided by it
+
+struct Plus {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Add(a, b);
+  }
+};
+struct Smaller {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Min(a, b);
+  }
+};
+
+/// Lane l takes lane l + n/2, until one is left.
+template <class Op, class D>
+HWY_INLINE double fold_lanes(const Op& op, D d, hn::Vec<D> vector) {
+  if constexpr (hn::MaxLanes(d) == 1) {
+    return hn::GetLane(vector);
+  } else {
+    const hn::Half<D> half;
+    // Unqualified: the scalar target has no UpperHalf, and never comes here.
+    return fold_lanes(op, half, op(LowerHalf(half, vector), UpperHalf(half, vector)));
+  }
+}
+
+/// A row of n numbers in kCount vectors of kWidth lanes; all but the last are full.
+template <std::size_t kWidth, std::size_t kCount>
+class Row {
+ public:
+  using Tag = hn::CappedTag<double, kWidth>;
+  using Vector = hn::Vec<Tag>;
+  static constexpr std::size_t kLanes = hn::MaxLanes(Tag());
+  static constexpr std::size_t kSums = 8 / kLanes;  // vectors that hold the eight running sums
+
+  HWY_INLINE explicit Row(std::size_t n) : last_(n - (kCount - 1) * kLanes) {}
+
+  HWY_INLINE void load(const double* values) {
+    const Tag d;
+    for (std::size_t k = 0; k + 1 < kCount; ++k) v_[k] = hn::LoadU(d, values + k * kLanes);
+    const double* const tail = values + (kCount - 1) * kLanes;
+    if (last_ == kLanes) {
+      v_[kCount - 1] = hn::LoadU(d, tail);
+    } else if constexpr (kLanes <= 2) {
+      // On narrow targets Highway's masked load reads a whole vector; there is one number here.
+      v_[kCount - 1] = hn::Set(d, tail[0]);
+    } else {
+      v_[kCount - 1] = hn::MaskedLoad(hn::FirstN(d, last_), d, tail);
+    }
+  }
+
+  HWY_INLINE void store(double* values) const {
+    const Tag d;
+    for (std::size_t k = 0; k + 1 < kCount; ++k) hn::StoreU(v_[k], d, values + k * kLanes);
+    double* const tail = values + (kCount - 1) * kLanes;
+    if (last_ == kLanes) {
+      hn::StoreU(v_[kCount - 1], d, tail);
+    } else if constexpr (kLanes == 8) {
+      hn::BlendedStore(v_[kCount - 1], hn::FirstN(d, last_), d, tail);
+    } else {
+      // AVX2's masked store is slow on some machines; there are three lanes to store at most.
+      alignas(32) std::array<double, kLanes> lanes;
+      hn::Store(v_[kCount - 1], d, lanes.data());
+      for (std::size_t lane = 0; lane < kLanes && lane < last_; ++lane) tail[lane] = lanes[lane];
+    }
+  }
+
+  /// Puts `other` into the lanes beyond the last number.
+  HWY_INLINE void fill_rest(double other) {
+    const Tag d;
+    if (last_ == kLanes) return;
+    v_[kCount - 1] = hn::IfThenElse(hn::FirstN(d, last_), v_[kCount - 1], hn::Set(d, other));
+  }
+
+  /// All numbers taken together; the lanes beyond the last must be neutral.
+  template <class Op>
+  HWY_INLINE double fold(const Op& op) const {
+    // Vector k belongs to running sums number k mod kSums. Sums that nothing goes to are left out.
+    constexpr std::size_t used = kCount < kSums ? kCount : kSums;
+    std::array<Vector, used> sums;
+    for (std::size_t k = 0; k < used; ++k) sums[k] = v_[k];
+    for (std::size_t k = kSums; k < kCount; ++k) sums[k % kSums] = op(sums[k % kSums], v_[k]);
+    if constexpr (used > 4) {
+      for (std::size_t k = 0; k + 4 < used; ++k) sums[k] = op(sums[k], sums[k + 4]);
+    }
+    if constexpr (used > 2) {
+      for (std::size_t k = 0; k < 2 && k + 2 < used; ++k) sums[k] = op(sums[k], sums[k + 2]);
+    }
+    if constexpr (used > 1) sums[0] = op(sums[0], sums[1]);
+    return fold_lanes(op, Tag(), sums[0]);
+  }
+
+  HWY_INLINE void multiply(double factor) {
+    for (Vector& v : v_) v = hn::Mul(v, hn::Set(Tag(), factor));
+  }
+
+  /// This row becomes decay G (+ scale means) with `score` more at the action.
+  HWY_INLINE void advance(const RowStep& step, const double* means, const double* losses) {
+    const Tag d;
+    load(losses);
+    multiply(step.decay);
+    if (means != nullptr) {
+      Row mean(*this);
+      mean.load(means);
+      mean.multiply(step.mean_scale);
+      for (std::size_t k = 0; k < kCount; ++k) v_[k] = hn::Add(v_[k], mean.v_[k]);
+    }
+    const Vector action = hn::Set(d, static_cast<double>(step.action));
+    for (std::size_t k = 0; k < kCount; ++k) {
+      const auto here = hn::Eq(hn::Iota(d, static_cast<double>(k * kLanes)), action);
+      v_[k] = hn::IfThenElse(here, hn::Add(v_[k], hn::Set(d, step.score)), v_[k]);
+    }
+  }
+
+  /// G - min G.
+  HWY_INLINE void lower_to_least() {
+    fill_rest(kInfinity);
+    const Vector least = hn::Set(Tag(), fold(Smaller()));
+    for (Vector& v : v_) v = hn::Sub(v, least);
+  }
+
+  HWY_INLINE void exp_and_divide() {
+    for (Vector& v : v_) v = exp_bounded_lanes(Tag(), v);
+    fill_rest(0.0);
+    multiply(1.0 / fold(Plus()));
+  }
+
+  /// From z to 1/(z + y)^kPower with sum one.
+  template <int kPower>
+  HWY_INLINE void invert_and_divide() {
+    const Tag d;
+    double y = 1.0;
+    for (int i = 0;; ++i) {
+      Row theta(*this);
+      Row slope(*this);
+      for (std::size_t k = 0; k < kCount; ++k) {
+        const Vector u = hn::Div(hn::Set(d, 1.0), hn::Add(v_[k], hn::Set(d, y)));
+        theta.v_[k] = kPower == 2 ? hn::Mul(u, u) : u;
+        slope.v_[k] = hn::Mul(theta.v_[k], u);
+      }
+      theta.fill_rest(0.0);
+      const double sum = theta.fold(Plus());
+      if (!(sum - 1.0 > kTolerance) || i == kMostSteps) {
+        v_ = theta.v_;
+        multiply(1.0 / sum);
+        return;
+      }
+      slope.fill_rest(0.0);
+      y += (sum - 1.0) / (kPower * slope.fold(Plus()));
+    }
+  }
+
+ private:
+  std::size_t last_;  // numbers in the last vector
+  std::array<Vector, kCount> v_;
+};
+
+template <std::size_t kWidth, std::size_t kCount>
+HWY_INLINE void advance(Potential potential,
+                        std::size_t n,
+                        const RowStep& step,
+                        const double* means,
+                        double* losses,
+                        double* policy) {
+  Row<kWidth, kCount> row(n);
+  row.advance(step, means, losses);
+  if (potential == Potential::entropy) {
+    Row<kWidth, kCount> weights(row);
+    weights.multiply(-step.rate);
+    weights.exp_and_divide();
+    weights.store(policy);
+    row.lower_to_least();
+    row.store(losses);
+    return;
+  }
+  row.lower_to_least();
+  row.store(losses);
+  if (potential == Potential::tsallis) {
+    row.multiply(0.5 * step.rate);
+    row.template invert_and_divide<2>();
+  } else {
+    row.multiply(step.rate);
+    row.template invert_and_divide<1>();
+  }
+  row.store(policy);
+}
+
+/// One number after the other, in the order of the sums above: for rows that registers cannot hold.
+void advance_long(Potential potential,
+                  std::size_t n,
+                  const RowStep& step,
+                  const double* means,
+                  double* losses,
+                  double* policy) {
+  const hn::CappedTag<double, 1> d;
+  const auto fold = [&](const auto& value) HWY_ATTR {
+    std::array<double, 8> sums{};
+    for (std::size_t b = 0; b < n; ++b) sums[b % 8] += value(b);
+    for (std::size_t half = 4; half > 0; half /= 2) {
+      for (std::size_t k = 0; k < half; ++k) sums[k] += sums[k + half];
+    }
+    return sums[0];
+  };
+  double least = kInfinity;
+  for (std::size_t b = 0; b < n; ++b) {
+    losses[b] *= step.decay;
+    if (means != nullptr) losses[b] += means[b] * step.mean_scale;
+    if (b == step.action) losses[b] += step.score;
+    least = std::min(least, losses[b]);
+  }
+  const auto divide = [&](double sum) HWY_ATTR {
+    const double factor = 1.0 / sum;
+    for (std::size_t b = 0; b < n; ++b) policy[b] *= factor;
+  };
+  if (potential == Potential::entropy) {
+    for (std::size_t b = 0; b < n; ++b) {
+      policy[b] = hn::GetLane(exp_bounded_lanes(d, hn::Set(d, losses[b] * -step.rate)));
+    }
+    divide(fold([&](std::size_t b) HWY_ATTR { return policy[b]; }));
+  }
+  for (std::size_t b = 0; b < n; ++b) losses[b] -= least;
+  if (potential == Potential::entropy) return;
+  const bool squared = potential == Potential::tsallis;
+  const double scale = squared ? 0.5 * step.rate : step.rate;
+  double y = 1.0;
+  for (int i = 0;; ++i) {
+    const auto inverse = [&](std::size_t b) HWY_ATTR { return 1.0 / (losses[b] * scale + y); };
+    for (std::size_t b = 0; b < n; ++b) {
+      const double u = inverse(b);
+      policy[b] = squared ? u * u : u;
+    }
+    const double sum = fold([&](std::size_t b) HWY_ATTR { return policy[b]; });
+    if (!(sum - 1.0 > kTolerance) || i == kMostSteps) return divide(sum);
+    const double slope = fold([&](std::size_t b) HWY_ATTR { return policy[b] * inverse(b); });
+    y += (sum - 1.0) / ((squared ? 2.0 : 1.0) * slope);
+  }
+}
+
+/// Vectors of kWidth lanes, where the machine has them.
+template <std::size_t kWidth>
+HWY_INLINE void advance_narrow(Potential potential,
+                               std::size_t n,
+                               const RowStep& step,
+                               const double* means,
+                               double* losses,
+                               double* policy) {
+  constexpr std::size_t lanes = hn::MaxLanes(hn::CappedTag<double, kWidth>());
+  switch ((n + lanes - 1) / lanes) {
+    case 1: return advance<kWidth, 1>(potential, n, step, means, losses, policy);
+    case 2: return advance<kWidth, 2>(potential, n, step, means, losses, policy);
+    case 3: return advance<kWidth, 3>(potential, n, step, means, losses, policy);
+    case 4: return advance<kWidth, 4>(potential, n, step, means, losses, policy);
+    case 5: return advance<kWidth, 5>(potential, n, step, means, losses, policy);
+    case 6: return advance<kWidth, 6>(potential, n, step, means, losses, policy);
+    default: return advance_long(potential, n, step, means, losses, policy);
+  }
+}
+
+void advance_row_any(Potential potential,
+                     std::size_t n,
+                     const RowStep& step,
+                     const double* means,
+                     double* losses,
+                     double* policy) {
+  // Few actions in narrow vectors: wide ones cost more than they save.
+  if (n <= 2) return advance_narrow<2>(potential, n, step, means, losses, policy);
+  if (n <= 4) return advance_narrow<4>(potential, n, step, means, losses, policy);
+  if (n > 8 && n <= 12) return advance_narrow<4>(potential, n, step, means, losses, policy);
+  constexpr std::size_t lanes = hn::MaxLanes(hn::CappedTag<double, 8>());
+  switch ((n + lanes - 1) / lanes) {
+    case 1: return advance<8, 1>(potential, n, step, means, losses, policy);
+    case 2: return advance<8, 2>(potential, n, step, means, losses, policy);
+    case 3: return advance<8, 3>(potential, n, step, means, losses, policy);
+    case 4: return advance<8, 4>(potential, n, step, means, losses, policy);
+    case 5: return advance<8, 5>(potential, n, step, means, losses, policy);
+    case 6: return advance<8, 6>(potential, n, step, means, losses, policy);
+    case 7: return advance<8, 7>(potential, n, step, means, losses, policy);
+    case 8: return advance<8, 8>(potential, n, step, means, losses, policy);
+    case 16: return advance<8, 16>(potential, n, step, means, losses, policy);
+    default: return advance_long(potential, n, step, means, losses, policy);
+  }
+}
+
+}  // namespace
+}  // namespace vlearn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include "vlearn/core/assert.h"
+
+namespace vlearn {
+
+HWY_EXPORT(advance_row_any);
+
+void advance_row(Potential potential,
+                 std::size_t num_actions,
+                 const RowStep& step,
+                 const double* means,
+                 double* losses,
+                 double* policy) noexcept {
+  VLEARN_ASSERT(num_actions > 0 && step.action < num_actions);
+#if (HWY_TARGETS & (HWY_TARGETS - 1)) != 0
+  // HWY_DYNAMIC_DISPATCH, without a call into Highway's library to find where the choice is kept.
+  static const hwy::ChosenTarget& chosen = hwy::GetChosenTarget();
+  const auto advance_row = HWY_DISPATCH_TABLE(advance_row_any)[chosen.GetIndex()];
+  advance_row(potential, num_actions, step, means, losses, policy);
+#else
+  HWY_STATIC_DISPATCH(advance_row_any)(potential, num_actions, step, means, losses, policy);
+#endif
+}
+
+}  // namespace vlearn
+
+#endif  // HWY_ONCE
