@@ -561,6 +561,13 @@ GameNames GameShape::names() const {
       }
       names.action_list.push_back(kept[list]);
     }
+    // One list per player where all cells have the same.
+    const std::size_t m = players_.size();
+    bool everywhere = true;
+    for (std::size_t k = m; k < names.action_list.size() && everywhere; ++k) {
+      everywhere = names.action_list[k] == names.action_list[k - m];
+    }
+    if (everywhere) names.action_list.resize(m);
     names.action_lists.resize(known.size());
     for (const auto& [actions, index] : known) names.action_lists[index] = actions;
   }

@@ -46,7 +46,7 @@ struct MeanLosses {
   [[nodiscard]] float growth(const AlphaWeights& alpha,
                              std::size_t action,
                              double loss) const noexcept {
-    const double c = static_cast<double>(alpha.c());
+    const auto c = static_cast<double>(alpha.c());
     return static_cast<float>((loss - means[action]) * ((c + 1.0) / (c + plays[action] + 1.0)));
   }
   void grow(std::size_t action, float growth) const noexcept {

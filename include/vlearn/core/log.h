@@ -19,7 +19,7 @@ namespace vlearn {
   constexpr std::uint64_t mantissa = (std::uint64_t{1} << 52U) - 1;
   const auto bits = std::bit_cast<std::uint64_t>(x);
   auto k = static_cast<int>(bits >> 52U) - 1023;
-  double m = std::bit_cast<double>((bits & mantissa) | (std::uint64_t{1023} << 52U));
+  auto m = std::bit_cast<double>((bits & mantissa) | (std::uint64_t{1023} << 52U));
   if (m > 0x1.6a09e667f3bcdp+0) {  // sqrt(2)
     m *= 0.5;
     ++k;
