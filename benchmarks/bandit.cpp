@@ -152,7 +152,7 @@ Work straight_swap(std::size_t n) {
       const auto t = static_cast<double>(visit);
       const std::size_t a = stream.actions[k];
       const double gamma = steps.gamma(h, n, visit);
-      const double score = stream.losses[k] / (own[a] + gamma);
+      const double score = stream.losses[k] / std::max(own[a] + gamma, kLeastChance);
       const double decay = (t - 1.0) / (h + t - 1.0);
       for (std::size_t b = 0; b < n; ++b) {
         for (std::size_t c = 0; c < n; ++c) m[b * n + c] *= decay;

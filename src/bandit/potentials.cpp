@@ -197,7 +197,8 @@ HWY_INLINE void advance(Potential potential,
                         double* policy) {
   Row<kWidth, kCount> row(n);
   row.advance(step, means, losses);
-  if (potential == Potential::entropy) {
+  if (potential == Potential::entropy && means == nullptr) {
+    // The least loss was 0 and has grown by one score at most: no need to wait for the new one.
     Row<kWidth, kCount> weights(row);
     weights.multiply(-step.rate);
     weights.exp_and_divide();
@@ -208,6 +209,12 @@ HWY_INLINE void advance(Potential potential,
   }
   row.lower_to_least();
   row.store(losses);
+  if (potential == Potential::entropy) {
+    row.multiply(-step.rate);
+    row.exp_and_divide();
+    row.store(policy);
+    return;
+  }
   if (potential == Potential::tsallis) {
     row.multiply(0.5 * step.rate);
     row.template invert_and_divide<2>();
@@ -245,14 +252,18 @@ void advance_long(Potential potential,
     const double factor = 1.0 / sum;
     for (std::size_t b = 0; b < n; ++b) policy[b] *= factor;
   };
+  const auto lower = [&]() HWY_ATTR {
+    for (std::size_t b = 0; b < n; ++b) losses[b] -= least;
+  };
   if (potential == Potential::entropy) {
+    if (means != nullptr) lower();
     for (std::size_t b = 0; b < n; ++b) {
       policy[b] = hn::GetLane(exp_bounded_lanes(d, hn::Set(d, losses[b] * -step.rate)));
     }
-    divide(fold([&](std::size_t b) HWY_ATTR { return policy[b]; }));
+    if (means == nullptr) lower();
+    return divide(fold([&](std::size_t b) HWY_ATTR { return policy[b]; }));
   }
-  for (std::size_t b = 0; b < n; ++b) losses[b] -= least;
-  if (potential == Potential::entropy) return;
+  lower();
   const bool squared = potential == Potential::tsallis;
   const double scale = squared ? 0.5 * step.rate : step.rate;
   double y = 1.0;
@@ -309,6 +320,7 @@ void advance_row_any(Potential potential,
     case 6: return advance<8, 6>(potential, n, step, means, losses, policy);
     case 7: return advance<8, 7>(potential, n, step, means, losses, policy);
     case 8: return advance<8, 8>(potential, n, step, means, losses, policy);
+    // 64 actions in vectors of four, 128 in vectors of eight.
     case 16: return advance<8, 16>(potential, n, step, means, losses, policy);
     default: return advance_long(potential, n, step, means, losses, policy);
   }

@@ -28,18 +28,12 @@ void stationary_distribution(std::span<double> transition, std::span<double> pi)
       entry(i, k) = through / leave;
     }
   }
-  // Put them back one by one. Powers of two keep the numbers in range without rounding them.
-  constexpr double large = 0x1p500;
-  constexpr double down = 0x1p-600;
+  // Put them back one by one. Nothing overflows: the first state gets at least 1e-300 of what any
+  // other has.
   pi[0] = 1.0;
   for (std::size_t k = 1; k < n; ++k) {
-    double inflow = 0.0;
-    for (std::size_t i = 0; i < k; ++i) inflow += pi[i] * entry(i, k);
-    if (inflow > large) {
-      for (std::size_t i = 0; i < k; ++i) pi[i] *= down;
-      inflow *= down;
-    }
-    pi[k] = inflow;
+    pi[k] = 0.0;
+    for (std::size_t i = 0; i < k; ++i) pi[k] += pi[i] * entry(i, k);
   }
   double sum = 0.0;
   for (const double mass : pi) sum += mass;

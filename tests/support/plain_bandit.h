@@ -120,10 +120,13 @@ class PlainBandit {
         if (rule_.means) losses_[b][c] += means_[c] * scale;
       }
       losses_[b][a] += scale * static_cast<double>(score);
-      rows.push_back(plain_policy(rule_.potential, losses_[b], rule_.rate(n, t)));
       // A constant changes nothing: the least loss is kept at 0.
-      const double least = *std::min_element(losses_[b].begin(), losses_[b].end());
-      for (double& sum : losses_[b]) sum -= least;
+      std::vector<double> lowered = losses_[b];
+      const double least = *std::min_element(lowered.begin(), lowered.end());
+      for (double& sum : lowered) sum -= least;
+      const std::vector<double>& seen = rule_.means ? lowered : losses_[b];
+      rows.push_back(plain_policy(rule_.potential, seen, rule_.rate(n, t)));
+      losses_[b] = lowered;
     }
     theta_ = rule_.swap ? plain_stationary(rows) : rows[0];
     if (!rule_.means) return;

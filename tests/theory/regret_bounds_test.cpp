@@ -3,8 +3,8 @@
 //
 // The paper's high-probability bounds on the weighted regret of ftrl and ftrl-swap, counted. A
 // bound that fails with probability at most p at each t may fail, among 1000 seeds, only as often
-// as Bin(1000, p) exceeds with probability 1e-9; each t is a count of its own. Rules that are wrong
-// must exceed that number.
+// as Bin(1000, p) exceeds with probability 1e-9; each t is a count of its own. Wrong rules (100
+// seeds, one adversary, the last t) must exceed that number of the corollary and of the theorem.
 #include <gtest/gtest.h>
 
 #include <cstdio>

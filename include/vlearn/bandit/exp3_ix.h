@@ -22,8 +22,8 @@ struct Exp3IxSteps {
   static constexpr Potential kPotential = Potential::entropy;
 
   [[nodiscard]] double gamma(double horizon, std::size_t n, std::uint64_t t) const noexcept {
-    const double actions = visits_of(n);
-    return 0.5 * std::sqrt((horizon + 1.0) * log_actions(n) / (actions * visits_of(t)));
+    const double actions = to_double(n);
+    return 0.5 * std::sqrt((horizon + 1.0) * log_actions(n) / (actions * to_double(t)));
   }
   [[nodiscard]] double rate(double /*horizon*/,
                             std::size_t /*n*/,

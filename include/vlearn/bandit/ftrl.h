@@ -27,15 +27,15 @@ struct FtrlSteps {
   FtrlIndex index = FtrlIndex::paper;
 
   [[nodiscard]] double gamma(double horizon, std::size_t n, std::uint64_t t) const noexcept {
-    const double actions = visits_of(n);
-    return std::sqrt(horizon * log_actions(n) / (actions * visits_of(t)));
+    const double actions = to_double(n);
+    return std::sqrt(horizon * log_actions(n) / (actions * to_double(t)));
   }
   [[nodiscard]] double rate(double horizon,
                             std::size_t n,
                             std::uint64_t t,
                             double gamma_of_t) const noexcept {
     if (index == FtrlIndex::paper) return gamma_of_t;
-    const auto visits = visits_of(t);
+    const auto visits = to_double(t);
     return gamma(horizon, n, t + 1) * (visits / (horizon + visits));
   }
   /// iota = log(B / delta).
@@ -43,7 +43,7 @@ struct FtrlSteps {
                                          std::size_t n,
                                          std::uint64_t t,
                                          double iota) const noexcept {
-    return 10.0 * std::sqrt(horizon * static_cast<double>(n) * iota / visits_of(t));
+    return 10.0 * std::sqrt(horizon * static_cast<double>(n) * iota / to_double(t));
   }
 };
 

@@ -26,7 +26,7 @@ struct FtrlSwapSteps {
   static constexpr Potential kPotential = Potential::entropy;
 
   [[nodiscard]] double gamma(double horizon, std::size_t n, std::uint64_t t) const noexcept {
-    return std::sqrt(horizon * log_actions(n) / visits_of(t));
+    return std::sqrt(horizon * log_actions(n) / to_double(t));
   }
   [[nodiscard]] double rate(double /*horizon*/,
                             std::size_t /*n*/,
@@ -39,7 +39,7 @@ struct FtrlSwapSteps {
                                          std::size_t n,
                                          std::uint64_t t,
                                          double iota) const noexcept {
-    return 10.0 * static_cast<double>(n) * std::sqrt(horizon * iota / visits_of(t));
+    return 10.0 * static_cast<double>(n) * std::sqrt(horizon * iota / to_double(t));
   }
 };
 

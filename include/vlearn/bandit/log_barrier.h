@@ -25,7 +25,7 @@ struct LogBarrierSteps {
                             std::uint64_t t,
                             double /*gamma*/) const noexcept {
     const auto bits = static_cast<double>(std::bit_width(t));
-    return std::sqrt((horizon + 1.0) * static_cast<double>(n) * bits / visits_of(t));
+    return std::sqrt((horizon + 1.0) * static_cast<double>(n) * bits / to_double(t));
   }
   [[nodiscard]] double gamma(double /*horizon*/,
                              std::size_t /*n*/,

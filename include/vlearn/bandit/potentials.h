@@ -11,9 +11,10 @@
 //   log_barrier  theta_b = 1/(z_b + y),    z_b = eta (G_b - min G),   y such that they sum to one
 //
 // None of them changes when a constant is added to all of G, so rows are kept with their least loss
-// at 0. That keeps numbers small, and it keeps the search for the least out of the way: the
-// exponential needs it only at the next visit. (There -eta G_b is then at most eta times what one
-// visit adds, which is 2 at most for steps with eta <= 2 gamma; exponents beyond 708 count as 708.)
+// at 0. That keeps numbers small, and without means it keeps the search for the least out of the
+// way of the exponential: what was 0 has grown by one score at most, which times eta is 2 at most
+// for steps with eta <= 2 gamma, as the rules have. With means, all losses grow, and the
+// exponential waits for the least. Exponents beyond 708 count as 708.
 //
 // y is found by Newton's method from y = 1, where the sum is at least one. The sum is convex and
 // falling in y, so the iterates rise to the root and never pass it but by rounding: no bracket, no

@@ -12,7 +12,7 @@
 //
 // Visits count from 1. An increment is rounded to float32 before it is used, and that is exactly
 // what is handed out: who applies the increments of a log to a fresh cell gets the same state, bit
-// for bit. Nothing here throws or allocates.
+// for bit. Once constructed, a rule neither throws nor allocates.
 //
 // All rules work on the weights of the paper, alpha_t = (H + 1)/(H + t), through one recursion:
 // G_t(b) = (1/w_t) sum_i w_i lhat_i(b) obeys G_t = (t-1)/(H+t-1) G_{t-1} + lhat_t; w_t itself is
@@ -31,7 +31,7 @@
 namespace vlearn {
 
 /// A count below 2^63 as a number: one instruction, where an unsigned conversion takes several.
-[[nodiscard]] inline double visits_of(std::uint64_t count) noexcept {
+[[nodiscard]] inline double to_double(std::uint64_t count) noexcept {
   return static_cast<double>(static_cast<std::int64_t>(count));
 }
 

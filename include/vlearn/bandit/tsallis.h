@@ -27,11 +27,11 @@ struct TsallisSteps {
                             std::uint64_t t,
                             double /*gamma*/) const noexcept {
     static_cast<void>(n);
-    return step * 2.0 * std::sqrt((horizon + 1.0) / visits_of(t));
+    return step * 2.0 * std::sqrt((horizon + 1.0) / to_double(t));
   }
   [[nodiscard]] double gamma(double horizon, std::size_t n, std::uint64_t t) const noexcept {
     static_cast<void>(n);
-    return exploration * std::min(1.0, (horizon + 1.0) / visits_of(t));
+    return exploration * std::min(1.0, (horizon + 1.0) / to_double(t));
   }
   [[nodiscard]] std::optional<double> xi(double /*horizon*/,
                                          std::size_t /*n*/,

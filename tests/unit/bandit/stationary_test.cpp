@@ -93,6 +93,13 @@ TEST(Stationary, KnownChains) {
   std::vector<double> mass(3);
   stationary_distribution(stiff, mass);
   EXPECT_NEAR(mass[0], 1.0, 1e-15);
+  // A mass of 1e-281 beside one of nearly 1 keeps its digits.
+  std::vector<double> wide = {0, 1e-130, 1, 1, 0, 1e-300, 1e-151, 1e-300, 1};
+  const std::vector<Quad> wanted = exact(wide, 3);
+  std::vector<double> small(3);
+  stationary_distribution(wide, small);
+  EXPECT_LT(wanted[1], 1e-270);
+  EXPECT_LE(static_cast<double>(abs(Quad(small[1]) / wanted[1] - 1)), 1e-15);
   std::vector<double> upward = {0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1e-200, 1};
   std::vector<double> top(4);
   stationary_distribution(upward, top);
