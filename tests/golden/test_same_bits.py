@@ -16,7 +16,7 @@ SOURCES = [HERE / "bits.cpp"] + [
 ]
 SOURCES += [ROOT / "src" / "bandit" / name for name in ("potentials.cpp", "stationary.cpp")]
 # A change of this line is a change of every result: the commit says why.
-RECORDED = "400e79ffeea3a448"
+RECORDED = "da22c5d4a0c50ac5"
 
 
 def lines_of(build):
