@@ -97,19 +97,22 @@ function(vlearn_add_module name)
   set_property(GLOBAL APPEND PROPERTY VLEARN_MODULES ${name})
 endfunction()
 
-# vlearn_add_test(NAME SOURCES... [LIBRARIES...] [LABELS...])
-# One GoogleTest executable; each of its tests is a test of CTest.
+# vlearn_add_test(NAME SOURCES... [LIBRARIES...] [LABEL])
+# One GoogleTest executable; each of its tests is a test of CTest with one label (gtest_discover_tests would
+# flatten a list of labels): LABEL, or "unit"; "slow" for suites named ...Slow, which `./dev test --slow` runs.
 function(vlearn_add_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "LABEL" "SOURCES;LIBRARIES" ${ARGN})
+  if(NOT arg_LABEL)
+    set(arg_LABEL unit)
+  endif()
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gtest_main vlearn_dev_flags
                                         vlearn_build_flags)
-  # Suites named ...Slow are long; `./dev test --slow` runs them.
   gtest_discover_tests(
     ${name} TEST_FILTER -*Slow.* DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT 600)
+    PROPERTIES LABELS ${arg_LABEL} TIMEOUT 600)
   gtest_discover_tests(
     ${name} TEST_FILTER *Slow.* TEST_LIST ${name}_slow DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "slow;${arg_LABELS}" TIMEOUT 3600)
+    PROPERTIES LABELS slow TIMEOUT 3600)
 endfunction()

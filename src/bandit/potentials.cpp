@@ -4,16 +4,15 @@
 // The vector kernels of potentials.h, compiled once per instruction set. Sums and the order of
 // their additions are those of simplex.h: eight running sums, folded in halves.
 
-// Vectors without a size known to the compiler cannot be kept in arrays, as they are here.
-#ifndef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-#endif
+#include "vlearn/core/simd-targets.h"
+//
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "potentials.cpp"
 #include <hwy/foreach_target.h>  // first: it includes this file again for each target
 #include <hwy/highway.h>
 
 #include "vlearn/core/exp-inl.h"
+#include "vlearn/core/lanes-inl.h"
 //
 #include <algorithm>
 #include <array>
@@ -32,31 +31,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kMostSteps = 64;          // of Newton's method
 constexpr double kTolerance = 0x1p-50;  // of the sum of a policy, before it is divided by it
 
-struct Plus {
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return hn::Add(a, b);
-  }
-};
-struct Smaller {
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return hn::Min(a, b);
-  }
-};
-
-/// Lane l takes lane l + n/2, until one is left.
-template <class Op, class D>
-HWY_INLINE double fold_lanes(const Op& op, D d, hn::Vec<D> vector) {
-  if constexpr (hn::MaxLanes(d) == 1) {
-    return hn::GetLane(vector);
-  } else {
-    const hn::Half<D> half;
-    // Unqualified: the scalar target has no UpperHalf, and never comes here.
-    return fold_lanes(op, half, op(LowerHalf(half, vector), UpperHalf(half, vector)));
-  }
-}
-
 /// A row of n numbers in kCount vectors of kWidth lanes; all but the last are full.
 template <std::size_t kWidth, std::size_t kCount>
 class Row {
@@ -71,38 +45,18 @@ class Row {
   HWY_INLINE void load(const double* values) {
     const Tag d;
     for (std::size_t k = 0; k + 1 < kCount; ++k) v_[k] = hn::LoadU(d, values + k * kLanes);
-    const double* const tail = values + (kCount - 1) * kLanes;
-    if (last_ == kLanes) {
-      v_[kCount - 1] = hn::LoadU(d, tail);
-    } else if constexpr (kLanes <= 2) {
-      // On narrow targets Highway's masked load reads a whole vector; there is one number here.
-      v_[kCount - 1] = hn::Set(d, tail[0]);
-    } else {
-      v_[kCount - 1] = hn::MaskedLoad(hn::FirstN(d, last_), d, tail);
-    }
+    v_[kCount - 1] = load_first(d, values + (kCount - 1) * kLanes, last_);
   }
 
   HWY_INLINE void store(double* values) const {
     const Tag d;
     for (std::size_t k = 0; k + 1 < kCount; ++k) hn::StoreU(v_[k], d, values + k * kLanes);
-    double* const tail = values + (kCount - 1) * kLanes;
-    if (last_ == kLanes) {
-      hn::StoreU(v_[kCount - 1], d, tail);
-    } else if constexpr (kLanes == 8) {
-      hn::BlendedStore(v_[kCount - 1], hn::FirstN(d, last_), d, tail);
-    } else {
-      // AVX2's masked store is slow on some machines; there are three lanes to store at most.
-      alignas(32) std::array<double, kLanes> lanes;
-      hn::Store(v_[kCount - 1], d, lanes.data());
-      for (std::size_t lane = 0; lane < kLanes && lane < last_; ++lane) tail[lane] = lanes[lane];
-    }
+    store_first(d, v_[kCount - 1], last_, values + (kCount - 1) * kLanes);
   }
 
   /// Puts `other` into the lanes beyond the last number.
   HWY_INLINE void fill_rest(double other) {
-    const Tag d;
-    if (last_ == kLanes) return;
-    v_[kCount - 1] = hn::IfThenElse(hn::FirstN(d, last_), v_[kCount - 1], hn::Set(d, other));
+    v_[kCount - 1] = keep_first(Tag(), v_[kCount - 1], last_, other);
   }
 
   /// All numbers taken together; the lanes beyond the last must be neutral.

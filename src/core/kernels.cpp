@@ -4,16 +4,15 @@
 // The vector kernels behind exp.h and simplex.h, compiled once per instruction set, and the
 // choice between them. simplex.h defines the order of every addition.
 
-// Vectors without a size known to the compiler cannot be kept in arrays, as the sums are here.
-#ifndef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-#endif
+#include "vlearn/core/simd-targets.h"
+//
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels.cpp"
 #include <hwy/foreach_target.h>  // first: it includes this file again for each target
 #include <hwy/highway.h>
 
 #include "vlearn/core/exp-inl.h"
+#include "vlearn/core/lanes-inl.h"
 //
 #include <algorithm>
 #include <array>
@@ -48,65 +47,6 @@ HWY_INLINE void for_each_vector(std::size_t size, const Body& body) {
   for (std::size_t v = 0; i < size; ++v, i += kLanes) body(i, std::min(kLanes, size - i), v);
 }
 
-/// The vector with `other` in all lanes but the first `count`.
-HWY_INLINE Vector keep_first(Vector vector, std::size_t count, double other) {
-  const Tag d;
-  return count == kLanes ? vector : hn::IfThenElse(hn::FirstN(d, count), vector, hn::Set(d, other));
-}
-
-/// The first `count` values; other lanes are unspecified. Reads no further.
-HWY_INLINE Vector load(const double* values, std::size_t count) {
-  const Tag d;
-  if (count == kLanes) return hn::LoadU(d, values);
-  // On narrow targets Highway's masked load reads a whole vector; there count is 1 here.
-  if constexpr (kLanes <= 2) return hn::Set(d, values[0]);
-  return hn::MaskedLoad(hn::FirstN(d, count), d, values);
-}
-
-HWY_INLINE void store(Vector vector, std::size_t count, double* values) {
-  const Tag d;
-  if (count == kLanes) return hn::StoreU(vector, d, values);
-  if constexpr (kLanes == 8) {
-    hn::BlendedStore(vector, hn::FirstN(d, count), d, values);
-  } else {
-    // AVX2's masked store is slow on some machines; there are three lanes to store at most.
-    alignas(32) std::array<double, kLanes> lanes;
-    hn::Store(vector, d, lanes.data());
-    for (std::size_t lane = 0; lane < count; ++lane) values[lane] = lanes[lane];
-  }
-}
-
-struct Plus {
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return hn::Add(a, b);
-  }
-};
-struct Larger {
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return hn::Max(a, b);
-  }
-};
-struct Smaller {
-  template <class V>
-  HWY_INLINE V operator()(V a, V b) const {
-    return hn::Min(a, b);
-  }
-};
-
-/// Lane l takes lane l + n/2, until one is left.
-template <class Op, class D>
-HWY_INLINE double fold_lanes(const Op& op, D d, hn::Vec<D> vector) {
-  if constexpr (hn::MaxLanes(d) == 1) {
-    return hn::GetLane(vector);
-  } else {
-    const hn::Half<D> half;
-    // Unqualified: the scalar target has no UpperHalf, and never comes here.
-    return fold_lanes(op, half, op(LowerHalf(half, vector), UpperHalf(half, vector)));
-  }
-}
-
 template <class Op>
 HWY_INLINE double fold(const Op& op, Sums sums) {
   for (std::size_t half = kVectors / 2; half > 0; half /= 2) {
@@ -126,41 +66,43 @@ template <class Op>
 HWY_INLINE double extreme(const Op& op, const double* values, std::size_t size) {
   Sums found = all_equal(values[0]);
   for_each_vector(size, [&](std::size_t i, std::size_t count, std::size_t which) HWY_ATTR {
-    found[which] = op(found[which], keep_first(load(values + i, count), count, values[0]));
+    found[which] =
+        op(found[which], keep_first(Tag(), load_first(Tag(), values + i, count), count, values[0]));
   });
   return fold(op, found);
 }
 
 void exp_array(const double* in, double* out, std::size_t size) {
   for_each_vector(size, [&](std::size_t i, std::size_t count, std::size_t) HWY_ATTR {
-    store(exp_lanes(Tag(), load(in + i, count)), count, out + i);
+    store_first(Tag(), exp_lanes(Tag(), load_first(Tag(), in + i, count)), count, out + i);
   });
 }
 
 double sum_array(const double* values, std::size_t size) {
   Sums sums = all_equal(0.0);
   for_each_vector(size, [&](std::size_t i, std::size_t count, std::size_t which) HWY_ATTR {
-    sums[which] = hn::Add(sums[which], keep_first(load(values + i, count), count, 0.0));
+    sums[which] =
+        hn::Add(sums[which], keep_first(Tag(), load_first(Tag(), values + i, count), count, 0.0));
   });
   return fold(Plus(), sums);
 }
 
 void scale_array(double* values, double factor, std::size_t size) {
   for_each_vector(size, [&](std::size_t i, std::size_t count, std::size_t) HWY_ATTR {
-    store(hn::Mul(load(values + i, count), hn::Set(Tag(), factor)), count, values + i);
+    const Vector scaled = hn::Mul(load_first(Tag(), values + i, count), hn::Set(Tag(), factor));
+    store_first(Tag(), scaled, count, values + i);
   });
 }
 
-/// out proportional to exp(scale * in): exp(scale * (in - m)) / sum, where m is the value of `in`
-/// that makes the exponent 0 at most.
-void gibbs_array(const double* in, double scale, double* out, std::size_t size) {
+/// out proportional to exp(in): exp(in - max) / sum.
+void softmax_array(const double* in, double* out, std::size_t size) {
   const Tag d;
-  const double m = scale < 0.0 ? extreme(Smaller(), in, size) : extreme(Larger(), in, size);
+  const double largest = extreme(Larger(), in, size);
   Sums sums = all_equal(0.0);
   for_each_vector(size, [&](std::size_t i, std::size_t count, std::size_t which) HWY_ATTR {
-    const Vector x = hn::Mul(hn::Sub(load(in + i, count), hn::Set(d, m)), hn::Set(d, scale));
-    const Vector weight = keep_first(exp_lanes(d, x), count, 0.0);
-    store(weight, count, out + i);
+    const Vector x = hn::Sub(load_first(d, in + i, count), hn::Set(d, largest));
+    const Vector weight = keep_first(d, exp_lanes(d, x), count, 0.0);
+    store_first(d, weight, count, out + i);
     sums[which] = hn::Add(sums[which], weight);
   });
   scale_array(out, 1.0 / fold(Plus(), sums), size);
@@ -197,7 +139,7 @@ namespace vlearn {
 HWY_EXPORT(exp_array);
 HWY_EXPORT(sum_array);
 HWY_EXPORT(scale_array);
-HWY_EXPORT(gibbs_array);
+HWY_EXPORT(softmax_array);
 
 double exp(double x) noexcept { return HWY_STATIC_DISPATCH(exp_one)(x); }
 
@@ -220,15 +162,7 @@ bool normalise(std::span<double> values) noexcept {
 
 void softmax(std::span<const double> scores, std::span<double> out) noexcept {
   VLEARN_ASSERT(!scores.empty() && scores.size() == out.size());
-  HWY_DYNAMIC_DISPATCH(gibbs_array)(scores.data(), 1.0, out.data(), out.size());
-}
-
-void exponential_weights(std::span<const double> losses,
-                         double rate,
-                         std::span<double> out) noexcept {
-  VLEARN_ASSERT(!losses.empty() && losses.size() == out.size());
-  VLEARN_ASSERT(rate >= 0.0);
-  HWY_DYNAMIC_DISPATCH(gibbs_array)(losses.data(), -rate, out.data(), out.size());
+  HWY_DYNAMIC_DISPATCH(softmax_array)(scores.data(), out.data(), out.size());
 }
 
 namespace {

@@ -82,8 +82,6 @@ std::uint64_t hash_of_everything() {
     const std::span<double> policy(out.data(), size);
     softmax(scores, policy);
     for (const double p : policy) hash.add(p);
-    exponential_weights(scores, 0.01, policy);
-    for (const double p : policy) hash.add(p);
     hash.add(fixed_sum(scores));
     hash.add(static_cast<std::uint64_t>(sample(policy, 0.77)));
   }

@@ -16,7 +16,7 @@ SOURCES = [HERE / "bits.cpp"] + [
 ]
 SOURCES += [ROOT / "src" / "bandit" / name for name in ("potentials.cpp", "stationary.cpp")]
 # A change of this line is a change of every result: the commit says why.
-RECORDED = "da22c5d4a0c50ac5"
+RECORDED = "e5aa9fbb7fa6a87b"
 
 
 def lines_of(build):

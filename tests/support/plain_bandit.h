@@ -7,12 +7,12 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <utility>
 #include <vector>
 
+#include "support/plain.h"
 #include "vlearn/bandit/potentials.h"
 #include "vlearn/core/exp.h"
 
@@ -26,15 +26,6 @@ struct PlainRule {
   std::function<double(double actions, double visit)> rate;
   std::function<double(double actions, double visit)> gamma;
 };
-
-inline double plain_sum(const std::vector<double>& values) {
-  std::array<double, 8> sums{};
-  for (std::size_t i = 0; i < values.size(); ++i) sums[i % 8] += values[i];
-  for (const std::size_t half : {4U, 2U, 1U}) {
-    for (std::size_t k = 0; k < half; ++k) sums[k] += sums[k + half];
-  }
-  return sums[0];
-}
 
 inline std::vector<double> plain_policy(Potential potential,
                                         const std::vector<double>& losses,

@@ -108,7 +108,10 @@ std::vector<Verdict> judge(const Setting& setting,
     }
     Verdict& verdict = verdicts[i];
     const TermBounds bounds = term_bounds(sums, n, setting.rows(), setting.iota());
-    verdict.corollary.bound = steps.xi(horizon, n, setting.visits[i], setting.iota()).value_or(1.0);
+    verdict.corollary.bound = 1.0;
+    if constexpr (requires { steps.xi(horizon, n, std::uint64_t{1}, 1.0); }) {
+      verdict.corollary.bound = steps.xi(horizon, n, setting.visits[i], setting.iota());
+    }
     verdict.theorem.bound = bounds.sum();
     verdict.a.bound = bounds.a;
     verdict.b.bound = bounds.b;

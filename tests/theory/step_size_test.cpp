@@ -116,7 +116,7 @@ Quotients quotients(const Steps& steps, std::uint64_t h, std::size_t n, double r
     const double gamma = steps.gamma(horizon, n, t);
     sums.add(gamma, gamma);
     if (static_cast<double>(t) <= horizon * iota) continue;
-    result.last = term_bounds(sums, n, rows, iota).sum() / *steps.xi(horizon, n, t, iota);
+    result.last = term_bounds(sums, n, rows, iota).sum() / steps.xi(horizon, n, t, iota);
     result.largest = std::max(result.largest, result.last);
   }
   return result;
@@ -167,15 +167,15 @@ TEST(Corollaries, MeetTheAssumptions) {
       double sum = 0.0;
       double swap_sum = 0.0;
       for (std::uint64_t t = 1; t <= 3000; ++t) {
-        sum += *FtrlSteps{}.xi(horizon, n, t, iota);
-        swap_sum += *FtrlSwapSteps{}.xi(horizon, n, t, iota);
+        sum += FtrlSteps{}.xi(horizon, n, t, iota);
+        swap_sum += FtrlSwapSteps{}.xi(horizon, n, t, iota);
         const double b = static_cast<double>(n);
         const double root = 20.0 * std::sqrt(horizon * static_cast<double>(t) * iota);
         EXPECT_LE(sum, root * std::sqrt(b));
         EXPECT_LE(swap_sum, root * b);
-        EXPECT_LE(*FtrlSteps{}.xi(horizon, n, t, iota), *FtrlSteps{}.xi(horizon, n + 1, t, iota));
-        EXPECT_LE(*FtrlSwapSteps{}.xi(horizon, n, t, iota),
-                  *FtrlSwapSteps{}.xi(horizon, n + 1, t, iota));
+        EXPECT_LE(FtrlSteps{}.xi(horizon, n, t, iota), FtrlSteps{}.xi(horizon, n + 1, t, iota));
+        EXPECT_LE(FtrlSwapSteps{}.xi(horizon, n, t, iota),
+                  FtrlSwapSteps{}.xi(horizon, n + 1, t, iota));
       }
     }
   }

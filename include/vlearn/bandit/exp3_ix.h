@@ -31,12 +31,6 @@ struct Exp3IxSteps {
                             double gamma_of_t) const noexcept {
     return 2.0 * gamma_of_t;
   }
-  [[nodiscard]] std::optional<double> xi(double /*horizon*/,
-                                         std::size_t /*n*/,
-                                         std::uint64_t /*t*/,
-                                         double /*iota*/) const noexcept {
-    return std::nullopt;
-  }
 };
 
 template <ControlVariate kVariate = ControlVariate::off>

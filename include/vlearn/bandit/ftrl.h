@@ -39,10 +39,10 @@ struct FtrlSteps {
     return gamma(horizon, n, t + 1) * (visits / (horizon + visits));
   }
   /// iota = log(B / delta).
-  [[nodiscard]] std::optional<double> xi(double horizon,
-                                         std::size_t n,
-                                         std::uint64_t t,
-                                         double iota) const noexcept {
+  [[nodiscard]] double xi(double horizon,
+                          std::size_t n,
+                          std::uint64_t t,
+                          double iota) const noexcept {
     return 10.0 * std::sqrt(horizon * static_cast<double>(n) * iota / to_double(t));
   }
 };

@@ -35,60 +35,27 @@ struct FtrlSwapSteps {
     return gamma_of_t;
   }
   /// iota = log(B^2 / delta).
-  [[nodiscard]] std::optional<double> xi(double horizon,
-                                         std::size_t n,
-                                         std::uint64_t t,
-                                         double iota) const noexcept {
+  [[nodiscard]] double xi(double horizon,
+                          std::size_t n,
+                          std::uint64_t t,
+                          double iota) const noexcept {
     return 10.0 * static_cast<double>(n) * std::sqrt(horizon * iota / to_double(t));
   }
 };
 
 template <class Steps, ControlVariate kVariate = ControlVariate::off>
-class SwapLeader {
+class SwapLeader : public Leader<Steps, kVariate> {
  public:
-  static constexpr std::string_view kName = Steps::kName;
-  static constexpr bool kHasMeans = kVariate == ControlVariate::on;
+  using Leader<Steps, kVariate>::Leader;
 
-  explicit SwapLeader(std::uint64_t horizon, Steps steps = {})
-      : alpha_(horizon), horizon_(static_cast<double>(horizon)), steps_(steps) {}
-
-  /// theta[B], M[B][B], and with control variates m[B], n[B].
   [[nodiscard]] std::size_t memory_size(std::size_t num_actions) const noexcept {
-    return num_actions * (num_actions + (kHasMeans ? 3 : 1));
+    return num_actions * (this->kRowsBegin + num_actions);
   }
   /// The chain.
   [[nodiscard]] std::size_t scratch_size(std::size_t num_actions) const noexcept {
     return num_actions * num_actions;
   }
-
-  void reset(const BanditCell& cell) const noexcept {
-    const std::size_t n = cell.num_actions;
-    std::fill_n(cell.state, n, 1.0 / static_cast<double>(n));
-    std::fill_n(cell.state + n, n * n, 0.0);
-    if constexpr (kHasMeans) means_of(cell).reset(n);
-  }
-
-  [[nodiscard]] std::span<const double> policy(const BanditCell& cell) const noexcept {
-    return {cell.state, cell.num_actions};
-  }
-
-  [[nodiscard]] VisitSteps steps(std::size_t num_actions, std::uint64_t visit) const noexcept {
-    const double gamma = steps_.gamma(horizon_, num_actions, visit);
-    return {alpha_.decay(visit), gamma, steps_.rate(horizon_, num_actions, visit, gamma)};
-  }
-
-  [[nodiscard]] Increment measure(const BanditCell& cell,
-                                  Action action,
-                                  double loss,
-                                  const VisitSteps& steps) const noexcept {
-    const std::size_t a = action.index();
-    const double chance = std::max(cell.state[a] + steps.gamma, kLeastChance);
-    if constexpr (kHasMeans) {
-      const MeanLosses means = means_of(cell);
-      return {static_cast<float>((loss - means.means[a]) / chance), means.growth(alpha_, a, loss)};
-    }
-    return {static_cast<float>(loss / chance), 0.0F};
-  }
+  void reset(const BanditCell& cell) const noexcept { this->reset_rows(cell, cell.num_actions); }
 
   void apply(const BanditCell& cell,
              Action action,
@@ -99,29 +66,12 @@ class SwapLeader {
     for (std::size_t b = 0; b < n; ++b) {
       step.mean_scale = cell.state[b];
       step.score = cell.state[b] * static_cast<double>(increment.score);
-      advance_row(Steps::kPotential, n, step, kHasMeans ? means_of(cell).means : nullptr,
-                  cell.state + n + b * n, cell.scratch + b * n);
+      advance_row(Steps::kPotential, n, step, this->means(cell), this->rows(cell) + b * n,
+                  cell.scratch + b * n);
     }
     stationary_distribution({cell.scratch, n * n}, {cell.state, n});
-    if constexpr (kHasMeans) means_of(cell).grow(action.index(), increment.mean);
+    this->grow_mean(cell, action, increment);
   }
-
-  [[nodiscard]] std::optional<double> xi(std::size_t num_actions,
-                                         std::uint64_t visit,
-                                         double iota) const noexcept {
-    if constexpr (kHasMeans) return std::nullopt;  // the proofs do not cover control variates
-    return steps_.xi(horizon_, num_actions, visit, iota);
-  }
-
- private:
-  static MeanLosses means_of(const BanditCell& cell) noexcept {
-    const std::size_t n = cell.num_actions;
-    return {cell.state + n + n * n, cell.state + 2 * n + n * n};
-  }
-
-  AlphaWeights alpha_;
-  double horizon_;
-  Steps steps_;
 };
 
 template <ControlVariate kVariate = ControlVariate::off>

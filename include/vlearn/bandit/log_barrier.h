@@ -32,12 +32,6 @@ struct LogBarrierSteps {
                              std::uint64_t /*t*/) const noexcept {
     return 0.0;
   }
-  [[nodiscard]] std::optional<double> xi(double /*horizon*/,
-                                         std::size_t /*n*/,
-                                         std::uint64_t /*t*/,
-                                         double /*iota*/) const noexcept {
-    return std::nullopt;
-  }
 };
 
 template <ControlVariate kVariate = ControlVariate::off>

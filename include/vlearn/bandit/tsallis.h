@@ -23,21 +23,13 @@ struct TsallisSteps {
   double exploration = 0.0;  ///< g >= 0
 
   [[nodiscard]] double rate(double horizon,
-                            std::size_t n,
+                            std::size_t /*n*/,
                             std::uint64_t t,
                             double /*gamma*/) const noexcept {
-    static_cast<void>(n);
     return step * 2.0 * std::sqrt((horizon + 1.0) / to_double(t));
   }
-  [[nodiscard]] double gamma(double horizon, std::size_t n, std::uint64_t t) const noexcept {
-    static_cast<void>(n);
+  [[nodiscard]] double gamma(double horizon, std::size_t /*n*/, std::uint64_t t) const noexcept {
     return exploration * std::min(1.0, (horizon + 1.0) / to_double(t));
-  }
-  [[nodiscard]] std::optional<double> xi(double /*horizon*/,
-                                         std::size_t /*n*/,
-                                         std::uint64_t /*t*/,
-                                         double /*iota*/) const noexcept {
-    return std::nullopt;
   }
 };
 

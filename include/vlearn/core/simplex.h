@@ -25,10 +25,4 @@ namespace vlearn {
 /// either the same memory or disjoint.
 void softmax(std::span<const double> scores, std::span<double> out) noexcept;
 
-/// out[i] proportional to exp(-rate * losses[i]): e[i] = exp((losses[i] - min) * -rate), the rest
-/// as softmax. The policy of an exponential-weights rule; rate >= 0.
-void exponential_weights(std::span<const double> losses,
-                         double rate,
-                         std::span<double> out) noexcept;
-
 }  // namespace vlearn

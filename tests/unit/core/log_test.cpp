@@ -7,7 +7,6 @@
 #include <boost/multiprecision/mpfr.hpp>
 #include <cmath>
 
-#include "vlearn/bandit/log_actions.h"
 #include "vlearn/core/random.h"
 
 namespace vlearn {
@@ -34,12 +33,6 @@ TEST(Log, IsRightToTwoUlp) {
     worst = std::max(worst, ulps(1.0 + (draws.uniform() - 0.5) * 0x1p-8));
   }
   EXPECT_LE(worst, 2.0);
-}
-
-TEST(Log, OfActionsIsTheSameFromTheTable) {
-  for (std::size_t n = 1; n < 1000; ++n) {
-    EXPECT_EQ(log_actions(n), vlearn::log(static_cast<double>(n)));
-  }
 }
 
 }  // namespace
