@@ -44,9 +44,13 @@ template <class Rule>
 Work updates(Rule rule, std::size_t n) {
   return [rule, n, stream = Stream(n)](std::size_t operations) {
     BanditBank bank(rule, std::vector<std::uint32_t>(kCells, static_cast<std::uint32_t>(n)));
+    // Step sizes are computed when a visit ends, for the next one, as learners do.
+    std::vector<VisitSteps> ahead(kCells, rule.steps(n, 1));
     for (std::size_t i = 0; i < operations; ++i) {
       const std::size_t k = i % stream.actions.size();
-      bank.update(i % kCells, Action(stream.actions[k]), stream.losses[k], 1 + i / kCells);
+      const std::size_t cell = i % kCells;
+      bank.update(cell, Action(stream.actions[k]), stream.losses[k], ahead[cell]);
+      ahead[cell] = rule.steps(n, 2 + i / kCells);
     }
     return bank.policy(0)[0];
   };

@@ -35,5 +35,6 @@ using Work = std::function<double(std::size_t operations)>;
 [[nodiscard]] std::vector<Measurement> bandit();
 [[nodiscard]] std::vector<Measurement> core();
 [[nodiscard]] std::vector<Measurement> game();
+[[nodiscard]] std::vector<Measurement> learn();
 
 }  // namespace vlearn::bench

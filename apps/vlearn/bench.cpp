@@ -55,6 +55,7 @@ void print_json(const Options& options, const std::vector<bench::Measurement>& m
 ExitCode run(const Options& options) {
   const std::vector<bench::Measurement> measurements = [&] {
     if (options.group == "bandit") return bench::bandit();
+    if (options.group == "learn") return bench::learn();
     return options.group == "core" ? bench::core() : bench::game();
   }();
   if (options.as_json) {
@@ -75,9 +76,9 @@ void add_bench(CLI::App& app, Task& task) {
       "Examples:\n"
       "  vlearn bench core\n"
       "  vlearn bench bandit --json");
-  command->add_option("group", options->group, "What to time: core, bandit or game")
+  command->add_option("group", options->group, "What to time: core, bandit, game or learn")
       ->required()
-      ->check(CLI::IsMember({"core", "bandit", "game"}));
+      ->check(CLI::IsMember({"core", "bandit", "game", "learn"}));
   command->add_flag("--json", options->as_json, "One JSON object instead of the table");
   command->callback([options, &task] { task = [options] { return run(*options); }; });
 }

@@ -4,12 +4,18 @@
 // Everything, for users. Inside the library each file includes what it uses.
 #pragma once
 
+#include "vlearn/agent/bonus.h"             // IWYU pragma: export
+#include "vlearn/agent/options.h"           // IWYU pragma: export
+#include "vlearn/agent/seat.h"              // IWYU pragma: export
+#include "vlearn/agent/visit_clock.h"       // IWYU pragma: export
+#include "vlearn/agent/vlearner.h"          // IWYU pragma: export
 #include "vlearn/bandit/bank.h"             // IWYU pragma: export
 #include "vlearn/bandit/exp3_ix.h"          // IWYU pragma: export
 #include "vlearn/bandit/follow_leader.h"    // IWYU pragma: export
 #include "vlearn/bandit/ftrl.h"             // IWYU pragma: export
 #include "vlearn/bandit/ftrl_swap.h"        // IWYU pragma: export
 #include "vlearn/bandit/log_barrier.h"      // IWYU pragma: export
+#include "vlearn/bandit/rigorous.h"         // IWYU pragma: export
 #include "vlearn/bandit/rule.h"             // IWYU pragma: export
 #include "vlearn/bandit/stationary.h"       // IWYU pragma: export
 #include "vlearn/bandit/tsallis.h"          // IWYU pragma: export
@@ -43,3 +49,6 @@
 #include "vlearn/game/game_io.h"            // IWYU pragma: export
 #include "vlearn/game/polymatrix.h"         // IWYU pragma: export
 #include "vlearn/game/tabular.h"            // IWYU pragma: export
+#include "vlearn/run/game_ref.h"            // IWYU pragma: export
+#include "vlearn/run/self_play.h"           // IWYU pragma: export
+#include "vlearn/run/trainer.h"             // IWYU pragma: export

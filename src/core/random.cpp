@@ -8,6 +8,21 @@
 
 namespace vlearn {
 
+PhiloxBlock counter_of(const StreamKey& key, std::uint32_t block) noexcept {
+  VLEARN_ASSERT(key.player.value() < kMaxPlayers);
+  VLEARN_ASSERT(key.episode.value() < kMaxEpisodes);
+  VLEARN_ASSERT(key.step.value() < kMaxSteps);
+  VLEARN_ASSERT(block < kMaxBlocks);
+  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+  const std::uint64_t episode = key.episode.value();
+  return {
+      low(episode),
+      low(episode >> 32U) | static_cast<std::uint32_t>(key.purpose) << 24U,
+      key.player.value() | block << 24U,
+      key.step.value() | (block >> 8U) << 20U,
+  };
+}
+
 PhiloxBlock philox4x32_10(PhiloxBlock counter, std::array<std::uint32_t, 2> key) noexcept {
   const r123::Philox4x32::ctr_type c = {{counter[0], counter[1], counter[2], counter[3]}};
   const r123::Philox4x32::key_type k = {{key[0], key[1]}};
@@ -16,30 +31,13 @@ PhiloxBlock philox4x32_10(PhiloxBlock counter, std::array<std::uint32_t, 2> key)
 }
 
 PhiloxBlock random_block(const StreamKey& key, std::uint32_t block) noexcept {
-  VLEARN_ASSERT(key.player.value() < kMaxPlayers);
-  VLEARN_ASSERT(key.episode.value() < kMaxEpisodes);
-  VLEARN_ASSERT(key.step.value() < kMaxSteps);
-  VLEARN_ASSERT(block < kMaxBlocks);
-  const auto low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
-  const std::uint64_t episode = key.episode.value();
-  const PhiloxBlock counter = {
-      low(episode),
-      low(episode >> 32U) | static_cast<std::uint32_t>(key.purpose) << 24U,
-      key.player.value() | block << 24U,
-      key.step.value() | (block >> 8U) << 20U,
-  };
-  return philox4x32_10(counter, {low(key.seed), low(key.seed >> 32U)});
+  return philox4x32_10(counter_of(key, block), {static_cast<std::uint32_t>(key.seed),
+                                                static_cast<std::uint32_t>(key.seed >> 32U)});
 }
 
-std::uint64_t Draws::bits() noexcept {
-  if (used_ == words_.size()) {
-    words_ = random_block(key_, next_block_++);
-    used_ = 0;
-  }
-  const std::uint64_t first = words_[used_];
-  const std::uint64_t second = words_[used_ + 1];
-  used_ += 2;
-  return first | second << 32U;
+void Draws::refill() noexcept {
+  words_ = random_block(key_, next_block_++);
+  used_ = 0;
 }
 
 std::uint64_t Draws::below(std::uint64_t n) noexcept {
@@ -55,18 +53,6 @@ std::uint64_t Draws::below(std::uint64_t n) noexcept {
     }
   }
   return static_cast<std::uint64_t>(product >> 64U);
-}
-
-std::size_t sample(std::span<const double> probabilities, double u) noexcept {
-  VLEARN_ASSERT(!probabilities.empty());
-  double sum = 0.0;
-  for (std::size_t i = 0; i < probabilities.size(); ++i) {
-    sum += probabilities[i];
-    if (u < sum) return i;
-  }
-  std::size_t last = probabilities.size() - 1;
-  while (last > 0 && !(probabilities[last] > 0.0)) --last;
-  return last;
 }
 
 }  // namespace vlearn

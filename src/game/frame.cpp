@@ -44,6 +44,11 @@ Frame::Frame(FrameOptions options) : options_(std::move(options)) {
     options_.initial.front() = 1.0;
   }
   check_start_and_rewards();
+  const auto possible = [](double p) { return p > 0.0; };
+  if (std::count_if(initial().begin(), initial().end(), possible) == 1) {
+    certain_start_ =
+        State(std::find_if(initial().begin(), initial().end(), possible) - initial().begin());
+  }
   if (options_.ends_early) {
     for (RewardRange& range : options_.ranges) {
       range = {std::min(range.low, 0.0), std::max(range.high, 0.0)};
@@ -171,6 +176,7 @@ std::optional<std::uint64_t> Frame::num_joint_actions(std::size_t cell) const no
 }
 
 State Frame::draw_start(const Nature& nature) const noexcept {
+  if (certain_start_) return *certain_start_;  // what any u selects
   return State(vlearn::sample(initial(), nature.start().uniform()));
 }
 

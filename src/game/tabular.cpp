@@ -85,6 +85,36 @@ std::size_t joint_offset(std::span<const std::uint32_t> begins,
   return offset;
 }
 
+std::uint16_t RowMarks::mark_of(double sum) noexcept {
+  return static_cast<std::uint16_t>(std::min(sum, 1.0 - 0x1p-16) * 0x1p16);
+}
+
+void RowMarks::add(std::span<const double> row) {
+  double sum = 0.0;
+  for (const double p : row) marks_.push_back(mark_of(sum += p));
+}
+
+std::size_t RowMarks::sample(std::span<const double> row,
+                             std::size_t begin,
+                             double u) const noexcept {
+  const std::span<const std::uint16_t> marks = std::span(marks_).subspan(begin, row.size());
+  const std::uint16_t mark = mark_of(u);
+  // Sums of a lower mark are below u, those of a higher one above it.
+  std::size_t i = 0;
+  if (marks.size() <= 256) {
+    std::uint16_t below = 0;  // counted in 16 bits: the compiler makes vectors of it
+    for (const std::uint16_t other : marks)
+      below = static_cast<std::uint16_t>(below + (other < mark ? 1 : 0));
+    i = below;
+  } else {
+    i = static_cast<std::size_t>(std::lower_bound(marks.begin(), marks.end(), mark) -
+                                 marks.begin());
+  }
+  if (i == marks.size() || marks[i] == mark) [[unlikely]]
+    return vlearn::sample(row, u);
+  return i;
+}
+
 DenseRows::DenseRows(const Frame& frame, const JointIndex& joints, Tables probabilities)
     : width_(frame.next_states()), probabilities_(std::move(probabilities)) {
   TableCursor cursor("transition", probabilities_.size());
@@ -98,6 +128,10 @@ DenseRows::DenseRows(const Frame& frame, const JointIndex& joints, Tables probab
   }
   cursor.finish();
   longest_ = *std::max_element(width_.begin(), width_.end());
+  marks_.reserve(probabilities_.size());
+  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
+    for (std::size_t joint = 0; joint < joints.count(cell); ++joint) marks_.add(row(cell, joint));
+  }
 }
 
 double DenseRows::expect(std::size_t cell,
@@ -107,7 +141,7 @@ double DenseRows::expect(std::size_t cell,
 }
 
 State DenseRows::draw(std::size_t cell, std::size_t joint, double u) const noexcept {
-  return State(vlearn::sample(row(cell, joint), u));
+  return State(marks_.sample(row(cell, joint), begin_[cell] + joint * width_[cell], u));
 }
 
 SparseRows::SparseRows(const Frame& frame, const JointIndex& joints, Tables tables)

@@ -28,10 +28,7 @@ class BanditBank {
     }
     memory_.resize(begins_.back());
     scratch_.resize(scratch);
-    for (std::size_t i = 0; i < size(); ++i) {
-      rule_.reset(cell(i));
-      ahead_.push_back({1, rule_.steps(num_actions_[i], 1)});
-    }
+    for (std::size_t i = 0; i < size(); ++i) rule_.reset(cell(i));
   }
 
   [[nodiscard]] const Rule& rule() const noexcept { return rule_; }
@@ -39,24 +36,31 @@ class BanditBank {
   [[nodiscard]] BanditCell cell(std::size_t index) noexcept {
     return {num_actions_[index], memory_.data() + begins_[index], scratch_.data()};
   }
-  [[nodiscard]] std::span<const double> policy(std::size_t index) noexcept {
-    return rule_.policy(cell(index));
+  [[nodiscard]] std::span<const double> policy(std::size_t index) const noexcept {
+    // A rule reads a policy and writes nothing.
+    return rule_.policy(
+        {num_actions_[index], const_cast<double*>(memory_.data()) + begins_[index], nullptr});
   }
-  Increment update(std::size_t index, Action action, double loss, std::uint64_t visit) noexcept {
+  /// One visit, whose step sizes rule().steps() gives.
+  Increment update(std::size_t index,
+                   Action action,
+                   double loss,
+                   const VisitSteps& steps) noexcept {
     const BanditCell cell = this->cell(index);
-    const VisitSteps steps = steps_of(index, visit);
     const Increment increment = rule_.measure(cell, action, loss, steps);
     rule_.apply(cell, action, increment, steps);
-    look_ahead(index, visit + 1);
     return increment;
+  }
+  /// The same, where nobody has computed the step sizes before.
+  Increment update(std::size_t index, Action action, double loss, std::uint64_t visit) noexcept {
+    return update(index, action, loss, rule_.steps(num_actions_[index], visit));
   }
   /// Puts back what update() handed out.
   void replay(std::size_t index,
               Action action,
               const Increment& increment,
               std::uint64_t visit) noexcept {
-    rule_.apply(cell(index), action, increment, steps_of(index, visit));
-    look_ahead(index, visit + 1);
+    rule_.apply(cell(index), action, increment, rule_.steps(num_actions_[index], visit));
   }
 
   /// The state of all cells: what a checkpoint keeps.
@@ -64,26 +68,11 @@ class BanditBank {
   [[nodiscard]] std::span<const double> memory() const noexcept { return memory_; }
 
  private:
-  /// The step sizes of a visit that is likely to come: roots and divisions take longer than the
-  /// rest of an update, and so they are done before anybody waits for them.
-  struct Ahead {
-    std::uint64_t visit;
-    VisitSteps steps;
-  };
-  [[nodiscard]] VisitSteps steps_of(std::size_t index, std::uint64_t visit) const noexcept {
-    const Ahead& ahead = ahead_[index];
-    return ahead.visit == visit ? ahead.steps : rule_.steps(num_actions_[index], visit);
-  }
-  void look_ahead(std::size_t index, std::uint64_t visit) noexcept {
-    ahead_[index] = {visit, rule_.steps(num_actions_[index], visit)};
-  }
-
   Rule rule_;
   std::vector<std::uint32_t> num_actions_;
   std::vector<std::size_t> begins_ = {0};
   std::vector<double> memory_;
   std::vector<double> scratch_;
-  std::vector<Ahead> ahead_;  // of each cell
 };
 
 }  // namespace vlearn

@@ -33,6 +33,7 @@ struct RewardRange {
   double high = 1.0;
 
   [[nodiscard]] double to_unit(double reward) const noexcept {
+    if (low == 0.0 && high == 1.0) return reward;  // what the formula gives, without its division
     return (reward - low) / (high - low);
   }
   /// A sum of `steps` rewards in [0, 1] in the user's units.
@@ -190,6 +191,7 @@ class Frame {
   void make_layouts();
 
   FrameOptions options_;
+  std::optional<State> certain_start_;
   std::size_t num_cells_ = 0;
   std::vector<std::size_t> first_cell_;  // of each layer
   // Distinct rows of action begins, and which of them a cell has (empty: all have the first).

@@ -46,6 +46,24 @@ class JointIndex {
 [[nodiscard]] std::size_t joint_offset(std::span<const std::uint32_t> begins,
                                        std::span<const Action> joint) noexcept;
 
+/// Where the sums of rows of probabilities lie, in steps of 2^-16: enough to find what u selects
+/// without adding the row up. Where a sum is too near to tell, sample() of core/random.h decides;
+/// the result is always its result.
+class RowMarks {
+ public:
+  void reserve(std::size_t numbers) { marks_.reserve(numbers); }
+  /// Adds the next row.
+  void add(std::span<const double> row);
+  /// `begin`: the numbers of all rows before this one.
+  [[nodiscard]] std::size_t sample(std::span<const double> row,
+                                   std::size_t begin,
+                                   double u) const noexcept;
+
+ private:
+  static std::uint16_t mark_of(double sum) noexcept;
+  std::vector<std::uint16_t> marks_;  // of row[0] + ... + row[i]
+};
+
 /// Rows over all states of the next step.
 class DenseRows {
  public:
@@ -79,6 +97,7 @@ class DenseRows {
   std::vector<std::uint32_t> width_;
   std::vector<double> probabilities_;
   std::size_t longest_ = 0;
+  RowMarks marks_;
 };
 
 /// Rows of successors.

@@ -7,9 +7,11 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "support/chi_square.h"
+#include "vlearn/core/simd.h"
 
 namespace vlearn {
 namespace {
@@ -59,6 +61,32 @@ TEST(Draws, FollowTheBitRecipe) {
   const std::uint64_t bits = first[2] | std::uint64_t{first[3]} << 32U;
   EXPECT_EQ(draws.uniform(), std::ldexp(static_cast<double>(bits >> 11U), -53));
   EXPECT_EQ(draws.bits(), second[0] | std::uint64_t{second[1]} << 32U);
+}
+
+TEST(DrawsAhead, AreTheDrawsOfTheirKeys) {
+  std::vector<StreamKey> keys;
+  for (std::size_t i = 0; i < 21; ++i) {
+    keys.push_back({.seed = 0xFEDCBA9876543210U,
+                    .purpose = i % 2 == 0 ? Purpose::action : Purpose::transition,
+                    .player = Player((i * 0x123457) % kMaxPlayers),
+                    .step = Step((i * 0x12345) % kMaxSteps)});
+  }
+  for (const std::string& target : simd_targets()) {
+    use_simd_target(target);
+    DrawsAhead ahead(keys[0].seed, keys);
+    for (const std::uint64_t k : {std::uint64_t{0}, std::uint64_t{0x3456789A}, kMaxEpisodes - 1}) {
+      ahead.fill(Episode(k));
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        keys[i].episode = Episode(k);
+        EXPECT_EQ(ahead.block(i), random_block(keys[i], 0));
+        EXPECT_EQ(ahead.uniform(i), Draws(keys[i]).uniform());
+        Draws known(keys[i], ahead.block(i));
+        Draws fresh(keys[i]);
+        for (int n = 0; n < 5; ++n) EXPECT_EQ(known.bits(), fresh.bits());
+      }
+    }
+  }
+  use_simd_target("");
 }
 
 TEST(Draws, BelowIsTheHighHalfOfTheProduct) {

@@ -1,0 +1,81 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Self-play with the paper's preset, per agent-step, beside the plain transcription of the paper;
+// and the cost of an agent-step as players become many.
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "learn_plain.h"
+#include "measure.h"
+#include "vlearn/bandit/ftrl.h"
+#include "vlearn/game/any_game.h"
+#include "vlearn/run/self_play.h"
+
+namespace vlearn::bench {
+namespace {
+
+LearnerOptions paper() {
+  LearnerOptions options = preset_options(Preset::paper, Target::cce);
+  options.horizon_episodes = 1'000'000;
+  return options;
+}
+
+using Play = std::function<double(std::size_t episodes)>;
+
+/// Goes on learning from call to call.
+Play learning(GameRef game) {
+  const Ftrl<> rule(game.frame().horizon());
+  const auto play = std::make_shared<SelfPlay<Ftrl<>>>(game, rule, paper(), 1);
+  return [play, k = std::uint64_t{0}](std::size_t episodes) mutable {
+    for (std::size_t i = 0; i < episodes; ++i) play->play_episode(Episode(k++));
+    return play->earned()[0];
+  };
+}
+
+/// Operations are agent-steps.
+Work per_agent_step(const Frame& frame, Play play) {
+  const std::size_t steps = frame.num_players() * frame.horizon();
+  return [steps, play = std::move(play)](std::size_t operations) {
+    return play((operations + steps - 1) / steps);
+  };
+}
+
+Measurement against_plain(std::size_t players,
+                          std::size_t actions,
+                          std::size_t horizon,
+                          std::size_t states) {
+  const AnyGame any = make_game(fmt::format("random:players={},actions={},horizon={},states={}",
+                                            players, actions, horizon, states));
+  const auto& game = std::get<DenseGame>(any);
+  return compare(fmt::format("{}x{}, H = {}, S = {}", players, actions, horizon, states),
+                 per_agent_step(game.frame(), learning(GameRef(game))), "plain transcription, -O2",
+                 per_agent_step(game.frame(), plain_learning(game, paper())));
+}
+
+Measurement crowd(std::size_t players) {
+  const AnyGame any = make_game(fmt::format("congestion:players={}", players));
+  const auto& game = std::get<CongestionGame>(any);
+  return measure(fmt::format("congestion, {} players", players),
+                 per_agent_step(game.frame(), learning(GameRef(game))));
+}
+
+}  // namespace
+
+std::vector<Measurement> learn() {
+  std::vector<Measurement> measurements = {
+      against_plain(2, 4, 5, 4),    against_plain(2, 4, 10, 100), against_plain(4, 2, 5, 20),
+      against_plain(2, 10, 10, 20), against_plain(8, 3, 5, 4),
+  };
+  for (const std::size_t players : {2U, 10U, 100U, 1000U, 10'000U}) {
+    measurements.push_back(crowd(players));
+  }
+  return measurements;
+}
+
+}  // namespace vlearn::bench

@@ -1,0 +1,93 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The choices of a learner. A preset is one set of them; each can be changed alone.
+//
+//   paper       the paper to the letter: its loss, its bonus with the theorems' constant
+//   rigorous    the smallest bonus with a proof (docs/theory/rigorous_bonus.md), predictive index
+//   practical   a bonus of the same shape that is optimistic in nearly all measured runs
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "vlearn/core/target.h"
+
+namespace vlearn {
+
+enum class Preset : std::uint8_t { paper, rigorous, practical };
+inline constexpr std::array<std::string_view, 3> kPresetNames = {"paper", "rigorous", "practical"};
+
+enum class RuleName : std::uint8_t {
+  ftrl,
+  ftrl_predictive,
+  ftrl_rigorous,
+  ftrl_swap,
+  ftrl_swap_rigorous,
+  exp3_ix,
+  tsallis,
+  log_barrier,
+};
+inline constexpr std::array<std::string_view, 8> kRuleNames = {
+    "ftrl",    "ftrl-predictive", "ftrl-rigorous", "ftrl-swap", "ftrl-swap-rigorous",
+    "exp3-ix", "tsallis",         "log-barrier"};
+
+/// Rules for swap regret, which the target `ce` needs.
+[[nodiscard]] constexpr bool has_swap_regret(RuleName rule) noexcept {
+  return rule == RuleName::ftrl_swap || rule == RuleName::ftrl_swap_rigorous;
+}
+
+/// beta_t, what a visit adds to the value so that it stays above what can be had. scale is H or
+/// H_h, see LossScale; B are the player's actions at the cell. For rules with swap regret sqrt(B)
+/// becomes B.
+enum class Bonus : std::uint8_t {
+  paper,      ///< c sqrt(H^3 B iota / t)
+  rigorous,   ///< the difference of the bounds b_t of docs/theory/rigorous_bonus.md
+  practical,  ///< c scale sqrt(H B iota / t)
+  none,       ///< 0
+};
+inline constexpr std::array<std::string_view, 4> kBonusNames = {"paper", "rigorous", "practical",
+                                                                "none"};
+
+/// What the loss r + V is measured against: loss = (scale - r - V) / scale.
+enum class LossScale : std::uint8_t {
+  paper,  ///< H
+  step,   ///< H_h = H - h + 1, the most that can still come
+};
+inline constexpr std::array<std::string_view, 2> kLossScaleNames = {"paper", "step"};
+
+struct LearnerOptions {
+  Target target = Target::cce;
+  RuleName rule = RuleName::ftrl;
+  bool control_variate = false;
+  Bonus bonus = Bonus::practical;
+  double bonus_constant = 0.3;  ///< c; the rigorous bonus has none
+  LossScale loss_scale = LossScale::step;
+  /// Monotonic V-learning: values never rise. Of zero-sum games and single players only.
+  bool monotone = false;
+  /// Keep values from below too.
+  bool pessimistic = false;
+  double delta = 0.01;  ///< the probability with which bounds may fail
+  /// K inside iota: fixed before the run, whatever is played in the end.
+  std::uint64_t horizon_episodes = 1'000'000'000;
+
+  friend bool operator==(const LearnerOptions&, const LearnerOptions&) = default;
+};
+
+/// The constant of the theorems: 10 of the bandit's regret and 1 of concentration.
+inline constexpr double kPaperBonusConstant = 11.0;
+inline constexpr double kPracticalBonusConstant = 0.3;
+
+/// The rule is `ftrl` or `ftrl-rigorous`, for the target `ce` its swap version.
+[[nodiscard]] LearnerOptions preset_options(Preset preset, Target target) noexcept;
+
+/// What is wrong with a combination of choices, and what to do; nothing if it is fine.
+[[nodiscard]] std::optional<std::string> flaw_of(const LearnerOptions& options);
+
+/// Which guarantee these choices have: "Theorem 6, with probability 0.99", or why there is none.
+[[nodiscard]] std::string guarantee_of(const LearnerOptions& options);
+
+}  // namespace vlearn

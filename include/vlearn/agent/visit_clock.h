@@ -1,0 +1,76 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The counters N_h(s) of the paper, and with each the numbers that the next visit will need: roots
+// and divisions are done when a visit ends, so that nobody waits for them when the next begins.
+// Players with the same moves everywhere count alike: in self-play they share a clock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "vlearn/agent/bonus.h"
+#include "vlearn/agent/seat.h"
+#include "vlearn/bandit/rule.h"
+#include "vlearn/core/alpha.h"
+
+namespace vlearn {
+
+/// What is known of a visit before it happens; one cache line.
+struct alignas(64) VisitPlan {
+  std::uint64_t visit = 0;  ///< t, from 1 on
+  double alpha = 0.0;       ///< alpha_t
+  double beta = 0.0;        ///< beta_t
+  double lift = 0.0;        ///< what is added to the average where a bonus is given as a bound
+  double drop = 0.0;        ///< the same for values from below
+  VisitSteps steps = {};    ///< of the bandit
+};
+
+template <BanditRule Rule>
+class VisitClock {
+ public:
+  VisitClock(Rule rule, const BonusSchedule& bonus, Seat seat)
+      : rule_(std::move(rule)), bonus_(bonus), seat_(std::move(seat)), alpha_(seat_.horizon) {
+    plans_.resize(seat_.num_cells());
+    if (bonus_.rigorous()) sums_.resize(seat_.num_cells());
+    for (std::size_t h = 0; h < seat_.horizon; ++h) {
+      for (std::size_t i = seat_.first_cell[h]; i < seat_.first_cell[h + 1]; ++i) {
+        plan_visit(Step(h), i, 1);
+      }
+    }
+  }
+
+  /// The visit of a cell that comes next.
+  [[nodiscard]] const VisitPlan& plan(std::size_t cell) const noexcept { return plans_[cell]; }
+  /// N_h(s).
+  [[nodiscard]] std::uint64_t visits(std::size_t cell) const noexcept {
+    return plans_[cell].visit - 1;
+  }
+  /// The visit is over.
+  void advance(Step h, std::size_t cell) noexcept { plan_visit(h, cell, plans_[cell].visit + 1); }
+
+ private:
+  void plan_visit(Step h, std::size_t cell, std::uint64_t visit) noexcept {
+    const std::size_t n = seat_.num_actions[cell];
+    VisitPlan& plan = plans_[cell];
+    plan.visit = visit;
+    plan.alpha = alpha_.rate(visit);
+    plan.beta = bonus_.beta(h, n, visit);
+    plan.steps = rule_.steps(n, visit);
+    if (sums_.empty()) return;
+    sums_[cell].add(plan.alpha, visit);
+    plan.lift = bonus_.bound(h, n, visit, sums_[cell]);
+    plan.drop = bonus_.low_bound(h, n, sums_[cell]);
+  }
+
+  Rule rule_;
+  BonusSchedule bonus_;
+  Seat seat_;
+  AlphaWeights alpha_;
+  std::vector<VisitPlan> plans_;
+  std::vector<VisitSums> sums_;  // of each cell, where the bonus needs them
+};
+
+}  // namespace vlearn

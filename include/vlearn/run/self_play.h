@@ -1,0 +1,210 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// All players of a game learn in one process, each with tables of its own and nothing else (the
+// paper's Algorithm 1, run by all at once). Seed and options determine every bit of what is
+// learned.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "vlearn/agent/options.h"
+#include "vlearn/agent/seat.h"
+#include "vlearn/agent/visit_clock.h"
+#include "vlearn/agent/vlearner.h"
+#include "vlearn/core/random.h"
+#include "vlearn/run/game_ref.h"
+
+namespace vlearn {
+
+/// What a player may know of a game before it begins.
+[[nodiscard]] Seat seat_of(const Frame& frame, Player player);
+
+/// A policy for some of the cells.
+class PolicyTable {
+ public:
+  explicit PolicyTable(const Seat& seat) : has_(seat.num_cells(), 0) {
+    for (const std::uint32_t n : seat.num_actions) begins_.push_back(begins_.back() + n);
+    policies_.resize(begins_.back());
+  }
+  [[nodiscard]] bool has(std::size_t cell) const noexcept { return has_[cell] != 0; }
+  [[nodiscard]] std::span<const double> policy(std::size_t cell) const noexcept {
+    return std::span(policies_).subspan(begins_[cell], begins_[cell + 1] - begins_[cell]);
+  }
+  void put(std::size_t cell, std::span<const double> policy) noexcept {
+    std::copy(policy.begin(), policy.end(), policies_.data() + begins_[cell]);
+    has_[cell] = 1;
+  }
+
+ private:
+  std::vector<std::size_t> begins_ = {0};
+  std::vector<double> policies_;
+  std::vector<std::uint8_t> has_;
+};
+
+/// One visit of all players, played and not yet learned from.
+struct JointVisit {
+  Episode k;
+  Step h;
+  State s;
+  State next;        ///< means nothing after the last step
+  std::size_t cell;  ///< of (h, s), as Seat numbers them
+  std::span<const Action> joint;
+  std::span<const double> rewards;
+};
+
+/// For play_episode() where nobody watches.
+struct Unwatched {
+  void operator()(const JointVisit& /*visit*/) const noexcept {}
+};
+
+template <BanditRule Rule>
+class SelfPlay {
+ public:
+  SelfPlay(GameRef game, const Rule& rule, const LearnerOptions& options, std::uint64_t seed);
+
+  /// One episode. `watch` gets every visit before the players learn from it, so their policies at
+  /// its cell are those that were played. Other cells of this episode may or may not have been
+  /// learned from.
+  template <class Watch = Unwatched>
+  void play_episode(Episode k, Watch&& watch = {});
+
+  [[nodiscard]] const Frame& frame() const noexcept { return game_.frame(); }
+  /// Cells are alike for all players.
+  [[nodiscard]] const Seat& seat(Player player = {}) const noexcept {
+    return seats_[clock_of_[player.index()]];
+  }
+  [[nodiscard]] const ValueTable<Rule>& table(Player player) const noexcept {
+    return tables_[player.index()];
+  }
+  [[nodiscard]] std::uint64_t visits(std::size_t cell) const noexcept {
+    return clocks_.front().visits(cell);
+  }
+  /// What each player has earned in all episodes, in units of [0, 1] rewards.
+  [[nodiscard]] std::span<const double> earned() const noexcept { return earned_; }
+  /// The Markov policy of monotonic V-learning.
+  [[nodiscard]] std::span<const double> markov_policy(Player player,
+                                                      std::size_t cell) const noexcept {
+    const PolicyTable& kept = outputs_[player.index()];
+    // Where the other's value has never fallen, any policy will do.
+    return kept.has(cell) ? kept.policy(cell) : table(player).mean_policy(cell);
+  }
+
+ private:
+  /// A step that was taken and is still to be learned from.
+  struct Taken {
+    Step h;
+    std::size_t cell = 0;
+    std::size_t next_cell = 0;
+    std::vector<Action> joint;
+    std::vector<double> rewards;
+  };
+  void learn(const Taken& taken) noexcept;
+  /// Where the draws of a step lie ahead: nature's first, then each player's.
+  [[nodiscard]] std::size_t draw_of(Step h) const noexcept {
+    return h.index() * (tables_.size() + 1);
+  }
+  /// V_1 bounds what player 1 can gain against player 2's average policy, and the other way round:
+  /// when a value has fallen, the other's average is the one that counts.
+  void keep_outputs(std::size_t cell) noexcept {
+    for (std::size_t j = 0; j < 2; ++j) {
+      if (value_fell_[1 - j]) outputs_[j].put(cell, tables_[j].mean_policy(cell));
+    }
+  }
+
+  GameRef game_;
+  std::uint64_t seed_;
+  std::vector<Seat> seats_;               // the different ones
+  std::vector<VisitClock<Rule>> clocks_;  // of each seat
+  std::vector<std::uint32_t> clock_of_;   // of each player
+  std::vector<ValueTable<Rule>> tables_;  // of each player
+  DrawsAhead ahead_;
+  std::array<Taken, 2> taken_;
+  std::vector<double> earned_;
+  // Of monotonic V-learning:
+  std::array<bool, 2> value_fell_ = {};
+  std::vector<PolicyTable> outputs_;
+};
+
+namespace detail {
+/// Nature's and every player's keys of one episode, step by step.
+[[nodiscard]] std::vector<StreamKey> episode_keys(std::size_t num_players, std::size_t horizon);
+}  // namespace detail
+
+template <BanditRule Rule>
+SelfPlay<Rule>::SelfPlay(GameRef game,
+                         const Rule& rule,
+                         const LearnerOptions& options,
+                         std::uint64_t seed)
+    : game_(game),
+      seed_(seed),
+      ahead_(seed, detail::episode_keys(frame().num_players(), frame().horizon())),
+      earned_(frame().num_players(), 0.0) {
+  for (Taken& taken : taken_) {
+    taken.joint.resize(frame().num_players());
+    taken.rewards.resize(frame().num_players());
+  }
+  for (const Player player : all<Player>(frame().num_players())) {
+    Seat seat = seat_of(frame(), player);
+    std::size_t kind = 0;
+    while (kind < seats_.size() && seats_[kind].num_actions != seat.num_actions) ++kind;
+    const BonusSchedule bonus(options, seat);
+    tables_.emplace_back(rule, options, bonus, seat);
+    clock_of_.push_back(static_cast<std::uint32_t>(kind));
+    if (options.monotone) outputs_.emplace_back(seat);
+    if (kind < seats_.size()) continue;
+    clocks_.emplace_back(rule, bonus, seat);
+    seats_.push_back(std::move(seat));
+  }
+}
+
+template <BanditRule Rule>
+template <class Watch>
+void SelfPlay<Rule>::play_episode(Episode k, Watch&& watch) {
+  const Seat& seat = seats_.front();
+  ahead_.fill(k);
+  State s = game_.start(Nature(seed_, k, Step()));  // 3: receive s_1
+  for (const Step h : all<Step>(seat.horizon)) {    // 4
+    Taken& now = taken_[h.index() % 2];
+    now.h = h;
+    now.cell = seat.cell(h, s);
+    // 5: take actions, observe rewards and the next state
+    const std::size_t draw = draw_of(h);
+    for (std::size_t j = 0; j < tables_.size(); ++j) {
+      now.joint[j] = tables_[j].act(now.cell, ahead_.uniform(draw + 1 + j));
+    }
+    const PhiloxBlock transition = ahead_.block(draw);
+    const Nature nature(seed_, k, h, transition);
+    const State next = game_.sample(h, s, now.joint, nature, now.rewards);
+    watch(JointVisit{k, h, s, next, now.cell, now.joint, now.rewards});
+    // Learning is one step behind: it needs no more of this step than its state, so that it fills
+    // the time in which memory answers where the game goes next.
+    if (h.index() > 0) learn(taken_[1 - h.index() % 2]);
+    const bool last = h.index() + 1 == seat.horizon;
+    now.next_cell = last ? seat.num_cells() : seat.cell(h.next(), next);
+    s = next;
+  }
+  learn(taken_[1 - seat.horizon % 2]);
+}
+
+/// Lines 6 to 9, each player for itself.
+template <BanditRule Rule>
+void SelfPlay<Rule>::learn(const Taken& taken) noexcept {
+  const auto& [h, cell, next_cell, joint, rewards] = taken;
+  for (std::size_t j = 0; j < tables_.size(); ++j) {
+    const Experience seen{h, cell, joint[j], rewards[j], next_cell};
+    const Learned learned = tables_[j].observe(clocks_[clock_of_[j]].plan(cell), seen);
+    earned_[j] += rewards[j];
+    if (!outputs_.empty()) value_fell_[j] = learned.value_fell;
+  }
+  if (!outputs_.empty()) keep_outputs(cell);
+  for (VisitClock<Rule>& clock : clocks_) clock.advance(h, cell);
+}
+
+}  // namespace vlearn

@@ -1,0 +1,80 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Self-play whose rule is chosen at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vlearn/agent/options.h"
+#include "vlearn/agent/seat.h"
+#include "vlearn/core/cancel.h"
+#include "vlearn/run/game_ref.h"
+
+namespace vlearn {
+
+class Trainer {
+ public:
+  virtual ~Trainer() = default;
+
+  /// Plays until `episodes` episodes have been played in all, or the token fires.
+  virtual void play_until(std::uint64_t episodes, const CancelToken& cancel) = 0;
+  [[nodiscard]] virtual std::uint64_t episodes() const noexcept = 0;
+
+  [[nodiscard]] virtual const Seat& seat(Player player) const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t visits(std::size_t cell) const noexcept = 0;
+  /// V of every cell, and a 0 behind them.
+  [[nodiscard]] virtual std::span<const double> values(Player player) const noexcept = 0;
+  /// From below; empty unless the options ask for it.
+  [[nodiscard]] virtual std::span<const double> low_values(Player player) const noexcept = 0;
+  /// The policy that would be played now.
+  [[nodiscard]] virtual std::span<const double> policy(Player player,
+                                                       std::size_t cell) const noexcept = 0;
+  /// Monotonic V-learning's output; of its trainers only.
+  [[nodiscard]] virtual std::span<const double> markov_policy(Player player,
+                                                              std::size_t cell) const noexcept = 0;
+  /// What the player has earned in all episodes, in units of [0, 1] rewards.
+  [[nodiscard]] virtual double earned(Player player) const noexcept = 0;
+  /// Sum over the episodes of V - V_low at their first states, averaged over the law of the first
+  /// state, at the beginning of each episode: divided by the episodes it bounds the player's gap
+  /// where the bonus is rigorous. 0 without values from below.
+  [[nodiscard]] virtual double gap_sum(Player player) const noexcept = 0;
+  /// XXH3 of everything that was learned.
+  [[nodiscard]] virtual std::uint64_t signature() const = 0;
+
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+  Trainer(Trainer&&) = delete;
+  Trainer& operator=(Trainer&&) = delete;
+
+ protected:
+  Trainer() = default;
+};
+
+/// Throws Error (usage) for options that do not go together or have no guarantee for the game; the
+/// message says why.
+[[nodiscard]] std::unique_ptr<Trainer> make_trainer(GameRef game,
+                                                    const LearnerOptions& options,
+                                                    std::uint64_t seed);
+
+/// Why a target has no guarantee in a game, and what to ask for instead; nothing if it has.
+[[nodiscard]] std::optional<std::string> why_not(const Frame& frame, const LearnerOptions& options);
+
+/// optimal for one player, nash for two whose rewards sum to nothing, else cce.
+[[nodiscard]] Target natural_target(const Frame& frame) noexcept;
+
+/// The average over the law of the first state.
+[[nodiscard]] double at_start(const Frame& frame, std::span<const double> values) noexcept;
+
+/// The bytes that the tables of a run will take, history and game aside; nothing where they cannot
+/// be counted.
+[[nodiscard]] std::optional<std::uint64_t> table_bytes(const Frame& frame,
+                                                       const LearnerOptions& options);
+
+}  // namespace vlearn

@@ -1,0 +1,66 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/agent/bonus.h"
+
+#include "vlearn/core/log.h"
+
+namespace vlearn {
+namespace {
+
+/// The terms of b_{h,t} that docs/theory/rigorous_bonus.md derives.
+template <Regret kRegret>
+double regret_bound(double log_events,
+                    double horizon,
+                    double alpha,
+                    std::size_t num_actions,
+                    std::uint64_t visit,
+                    const VisitSums& sums) noexcept {
+  const RigorousSteps<kRegret> steps{log_events};
+  const double gamma = steps.gamma(horizon, num_actions, visit);
+  // gamma_i = gamma_1 / sqrt(i), so S_t = sum_i alpha_t^i gamma_i is a multiple of a sum that all
+  // players share.
+  const double sum_of_gamma = steps.gamma(horizon, num_actions, 1) * sums.inverse_roots;
+  const auto actions = to_double(num_actions);
+  const double experts = kRegret == Regret::external ? 1.0 : actions;
+  const double iota = experts * steps.iota(num_actions);
+  return alpha * experts * log_actions(num_actions) / gamma + 1.5 * actions * sum_of_gamma +
+         0.75 * alpha * iota + alpha * iota / (2.0 * gamma);
+}
+
+}  // namespace
+
+BonusSchedule::BonusSchedule(const LearnerOptions& options, const Seat& seat)
+    : bonus_(options.bonus),
+      swap_(has_swap_regret(options.rule)),
+      loss_scale_(options.loss_scale),
+      constant_(options.bonus_constant),
+      horizon_(static_cast<double>(seat.horizon)),
+      alpha_(seat.horizon) {
+  const double events = static_cast<double>(seat.num_players) * horizon_ *
+                        static_cast<double>(seat.max_states) * to_double(options.horizon_episodes) /
+                        options.delta;
+  iota_ = log(events * static_cast<double>(seat.max_actions));
+  log_events_ = log(4.0 * events);
+}
+
+double BonusSchedule::bound(Step h,
+                            std::size_t num_actions,
+                            std::uint64_t visit,
+                            const VisitSums& sums) const noexcept {
+  const double alpha = alpha_.rate(visit);
+  const double regret =
+      swap_
+          ? regret_bound<Regret::swap>(log_events_, horizon_, alpha, num_actions, visit, sums)
+          : regret_bound<Regret::external>(log_events_, horizon_, alpha, num_actions, visit, sums);
+  return scale(h) * regret;
+}
+
+double BonusSchedule::low_bound(Step h,
+                                std::size_t num_actions,
+                                const VisitSums& sums) const noexcept {
+  const double iota = swap_ ? RigorousSteps<Regret::swap>{log_events_}.iota(num_actions)
+                            : RigorousSteps<Regret::external>{log_events_}.iota(num_actions);
+  return most(h) * std::sqrt(0.5 * iota * sums.squares);
+}
+
+}  // namespace vlearn

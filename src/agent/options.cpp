@@ -1,0 +1,70 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/agent/options.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace vlearn {
+
+LearnerOptions preset_options(Preset preset, Target target) noexcept {
+  LearnerOptions options;
+  options.target = target;
+  options.rule = target == Target::ce ? RuleName::ftrl_swap : RuleName::ftrl;
+  switch (preset) {
+    case Preset::paper:
+      options.bonus = Bonus::paper;
+      options.bonus_constant = kPaperBonusConstant;
+      options.loss_scale = LossScale::paper;
+      break;
+    case Preset::rigorous:
+      options.rule = target == Target::ce ? RuleName::ftrl_swap_rigorous : RuleName::ftrl_rigorous;
+      options.bonus = Bonus::rigorous;
+      options.pessimistic = true;
+      break;
+    case Preset::practical: break;
+  }
+  return options;
+}
+
+std::optional<std::string> flaw_of(const LearnerOptions& options) {
+  if (options.target == Target::ce && !has_swap_regret(options.rule)) {
+    return fmt::format(
+        "the rule '{}' has no small swap regret, which a correlated equilibrium needs; use "
+        "ftrl-swap",
+        kRuleNames[static_cast<std::size_t>(options.rule)]);
+  }
+  if (options.monotone && options.target != Target::nash && options.target != Target::optimal) {
+    return fmt::format(
+        "monotone values are upper bounds only where all equilibria have one value: with the "
+        "targets nash and optimal, not with {}",
+        name_of(options.target));
+  }
+  if (!(options.delta > 0.0 && options.delta < 1.0)) return "delta must lie between 0 and 1";
+  if (!(options.bonus_constant >= 0.0 && std::isfinite(options.bonus_constant))) {
+    return "the constant of the bonus must be a number from 0 on";
+  }
+  if (options.horizon_episodes == 0) return "the episodes inside iota must be at least one";
+  return std::nullopt;
+}
+
+std::string guarantee_of(const LearnerOptions& options) {
+  const bool rigorous_rule =
+      options.rule == RuleName::ftrl_rigorous || options.rule == RuleName::ftrl_swap_rigorous;
+  if (!options.control_variate && options.bonus == Bonus::rigorous && rigorous_rule) {
+    return fmt::format("values bound from above and below with probability {}",
+                       1.0 - options.delta);
+  }
+  const bool paper_rule = options.rule == RuleName::ftrl ||
+                          options.rule == RuleName::ftrl_predictive ||
+                          options.rule == RuleName::ftrl_swap;
+  if (!options.control_variate && options.bonus == Bonus::paper && paper_rule &&
+      options.bonus_constant >= kPaperBonusConstant) {
+    return fmt::format("the paper's theorem for {}, with probability {}", name_of(options.target),
+                       1.0 - options.delta);
+  }
+  return "none beforehand: only a certificate of what was learned can tell";
+}
+
+}  // namespace vlearn

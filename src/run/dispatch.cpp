@@ -1,0 +1,150 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the name of a rule to its type: the only place that knows all of them.
+#include <fmt/format.h>
+
+#include <memory>
+#include <vector>
+
+#include "vlearn/agent/bonus.h"
+#include "vlearn/bandit/exp3_ix.h"
+#include "vlearn/bandit/ftrl.h"
+#include "vlearn/bandit/ftrl_swap.h"
+#include "vlearn/bandit/log_barrier.h"
+#include "vlearn/bandit/rigorous.h"
+#include "vlearn/bandit/tsallis.h"
+#include "vlearn/core/error.h"
+#include "vlearn/core/hash.h"
+#include "vlearn/run/self_play.h"
+#include "vlearn/run/trainer.h"
+#include "with_dummy.h"
+
+namespace vlearn {
+namespace {
+
+/// What a trainer is made of.
+struct Order {
+  GameRef game;
+  LearnerOptions options;
+  std::uint64_t seed;
+  std::shared_ptr<WithDummy> dummy;  // where `game` refers to it
+};
+
+template <BanditRule Rule>
+class RuleTrainer final : public Trainer {
+ public:
+  RuleTrainer(const Order& order, const Rule& rule)
+      : dummy_(order.dummy),
+        play_(order.game, rule, order.options, order.seed),
+        pessimistic_(order.options.pessimistic),
+        gap_sums_(play_.frame().num_players(), 0.0) {}
+
+  void play_until(std::uint64_t episodes, const CancelToken& cancel) override {
+    for (; episodes_ < episodes && !cancel.requested(); ++episodes_) {
+      if (pessimistic_) add_gaps();
+      play_.play_episode(Episode(episodes_));
+    }
+  }
+  [[nodiscard]] std::uint64_t episodes() const noexcept override { return episodes_; }
+  [[nodiscard]] const Seat& seat(Player player) const noexcept override {
+    return play_.seat(player);
+  }
+  [[nodiscard]] std::uint64_t visits(std::size_t cell) const noexcept override {
+    return play_.visits(cell);
+  }
+  [[nodiscard]] std::span<const double> values(Player player) const noexcept override {
+    return play_.table(player).values();
+  }
+  [[nodiscard]] std::span<const double> low_values(Player player) const noexcept override {
+    return play_.table(player).low_values();
+  }
+  [[nodiscard]] std::span<const double> policy(Player player,
+                                               std::size_t cell) const noexcept override {
+    return play_.table(player).policy(cell);
+  }
+  [[nodiscard]] std::span<const double> markov_policy(Player player,
+                                                      std::size_t cell) const noexcept override {
+    return play_.markov_policy(player, cell);
+  }
+  [[nodiscard]] double earned(Player player) const noexcept override {
+    return play_.earned()[player.index()];
+  }
+  [[nodiscard]] double gap_sum(Player player) const noexcept override {
+    return gap_sums_[player.index()];
+  }
+  [[nodiscard]] std::uint64_t signature() const override {
+    std::vector<std::uint64_t> parts = {episodes_};
+    for (std::size_t i = 0; i < play_.seat().num_cells(); ++i) parts.push_back(play_.visits(i));
+    for (const Player player : all<Player>(gap_sums_.size())) {
+      const ValueTable<Rule>& table = play_.table(player);
+      for (const std::span<const double> numbers :
+           {table.values(), table.averages(), table.low_values(), table.bank().memory()}) {
+        parts.push_back(xxh3(std::as_bytes(numbers)));
+      }
+    }
+    parts.push_back(xxh3(std::as_bytes(play_.earned())));
+    return xxh3(std::as_bytes(std::span(parts)));
+  }
+
+ private:
+  void add_gaps() noexcept {
+    for (std::size_t j = 0; j < gap_sums_.size(); ++j) {
+      const ValueTable<Rule>& table = play_.table(Player(j));
+      gap_sums_[j] +=
+          at_start(play_.frame(), table.values()) - at_start(play_.frame(), table.low_values());
+    }
+  }
+
+  std::shared_ptr<WithDummy> dummy_;  // play_ refers to it
+  SelfPlay<Rule> play_;
+  bool pessimistic_;
+  std::vector<double> gap_sums_;
+  std::uint64_t episodes_ = 0;
+};
+
+/// The rule with or without control variates, its steps made by the caller.
+template <template <ControlVariate> class Rule, class... Steps>
+std::unique_ptr<Trainer> build(const Order& order, const Steps&... steps) {
+  const std::uint64_t horizon = order.game.frame().horizon();
+  const auto trainer = [&](const auto& rule) -> std::unique_ptr<Trainer> {
+    return std::make_unique<RuleTrainer<std::remove_cvref_t<decltype(rule)>>>(order, rule);
+  };
+  if (order.options.control_variate) return trainer(Rule<ControlVariate::on>(horizon, steps...));
+  return trainer(Rule<ControlVariate::off>(horizon, steps...));
+}
+
+}  // namespace
+
+std::unique_ptr<Trainer> make_trainer(GameRef game,
+                                      const LearnerOptions& options,
+                                      std::uint64_t seed) {
+  if (const std::optional<std::string> flaw = flaw_of(options)) {
+    throw Error(ErrorKind::usage, "learner", *flaw);
+  }
+  if (const std::optional<std::string> reason = why_not(game.frame(), options)) {
+    throw Error(ErrorKind::usage, fmt::format("--target {}", name_of(options.target)), *reason);
+  }
+  Order order{game, options, seed, nullptr};
+  if (options.monotone && game.frame().num_players() == 1) {
+    order.dummy = std::make_shared<WithDummy>(game);
+    order.game = GameRef(*order.dummy);
+  }
+  const double log_events =
+      BonusSchedule(options, seat_of(order.game.frame(), Player(0))).log_events();
+  switch (options.rule) {
+    case RuleName::ftrl: return build<Ftrl>(order);
+    case RuleName::ftrl_predictive: return build<Ftrl>(order, FtrlSteps{FtrlIndex::predictive});
+    case RuleName::ftrl_rigorous:
+      return build<FtrlRigorous>(order, RigorousSteps<Regret::external>{log_events});
+    case RuleName::ftrl_swap: return build<FtrlSwap>(order);
+    case RuleName::ftrl_swap_rigorous:
+      return build<FtrlSwapRigorous>(order, RigorousSteps<Regret::swap>{log_events});
+    case RuleName::exp3_ix: return build<Exp3Ix>(order);
+    case RuleName::tsallis: return build<Tsallis>(order);
+    case RuleName::log_barrier: return build<LogBarrier>(order);
+  }
+  throw Error(ErrorKind::internal, "rule", "has no type");
+}
+
+}  // namespace vlearn

@@ -1,0 +1,41 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/run/self_play.h"
+
+#include <algorithm>
+
+namespace vlearn {
+
+Seat seat_of(const Frame& frame, Player player) {
+  Seat seat;
+  seat.horizon = frame.horizon();
+  seat.num_players = frame.num_players();
+  seat.max_states = frame.max_states();
+  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
+    const std::span<const std::uint32_t> begins = frame.begins_of_cell(cell);
+    for (std::size_t j = 0; j + 1 < begins.size(); ++j) {
+      seat.max_actions = std::max<std::size_t>(seat.max_actions, begins[j + 1] - begins[j]);
+    }
+  }
+  seat.first_cell.push_back(0);
+  for (const Step h : all<Step>(frame.horizon())) {
+    seat.first_cell.push_back(seat.first_cell.back() + frame.num_states(h));
+    for (const State s : all<State>(frame.num_states(h))) {
+      seat.num_actions.push_back(static_cast<std::uint32_t>(frame.num_actions(player, h, s)));
+    }
+  }
+  return seat;
+}
+
+std::vector<StreamKey> detail::episode_keys(std::size_t num_players, std::size_t horizon) {
+  std::vector<StreamKey> keys;
+  for (const Step h : all<Step>(horizon)) {
+    keys.push_back({.purpose = Purpose::transition, .step = h});
+    for (const Player player : all<Player>(num_players)) {
+      keys.push_back({.purpose = Purpose::action, .player = player, .step = h});
+    }
+  }
+  return keys;
+}
+
+}  // namespace vlearn

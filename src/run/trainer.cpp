@@ -1,0 +1,40 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/run/trainer.h"
+
+#include <fmt/format.h>
+
+namespace vlearn {
+
+Target natural_target(const Frame& frame) noexcept {
+  if (frame.num_players() == 1) return Target::optimal;
+  return frame.zero_sum() ? Target::nash : Target::cce;
+}
+
+std::optional<std::string> why_not(const Frame& frame, const LearnerOptions& options) {
+  const std::size_t m = frame.num_players();
+  if (options.monotone && m > 1 && !frame.zero_sum()) {
+    return "monotone values are upper bounds only where all equilibria have one value, and this "
+           "is not a zero-sum game; leave out --monotone";
+  }
+  if (options.target == Target::optimal && m != 1) {
+    return fmt::format("a best policy is one player's, and this game has {} players; ask for {}", m,
+                       name_of(natural_target(frame)));
+  }
+  if (options.target == Target::nash && (m != 2 || !frame.zero_sum())) {
+    return "learning finds a Nash equilibrium of two-player zero-sum games only (in general games "
+           "even computing one is hard, and independent learners have no guarantee); ask for cce "
+           "or ce";
+  }
+  return std::nullopt;
+}
+
+double at_start(const Frame& frame, std::span<const double> values) noexcept {
+  double sum = 0.0;
+  for (std::size_t s = 0; s < frame.initial().size(); ++s) {
+    if (frame.initial()[s] > 0.0) sum += frame.initial()[s] * values[s];
+  }
+  return sum;
+}
+
+}  // namespace vlearn
