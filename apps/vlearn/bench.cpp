@@ -9,9 +9,11 @@
 
 #include "command.h"
 #include "measure.h"
+#include "vlearn/core/error.h"
 #include "vlearn/core/json.h"
 #include "vlearn/core/simd.h"
 #include "vlearn/core/version.h"
+#include "vlearn/run/signature.h"
 
 namespace vlearn::app {
 namespace {
@@ -19,6 +21,8 @@ namespace {
 struct Options {
   std::string group;
   bool as_json = false;
+  bool signature = false;
+  std::size_t threads = 0;
 };
 
 void print_table(const std::vector<bench::Measurement>& measurements) {
@@ -52,7 +56,25 @@ void print_json(const Options& options, const std::vector<bench::Measurement>& m
   print(json.text() + "\n");
 }
 
+ExitCode print_signature(const Options& options) {
+  const std::string signature = fmt::format("{:016x}", learning_signature(options.threads));
+  if (options.as_json) {
+    JsonWriter json;
+    json.begin_object().member("schema", "vlearn.signature/1");
+    json.member("version", build_info().version).member("signature", signature);
+    print(json.end_object().text() + "\n");
+  } else {
+    print(signature + "\n");
+  }
+  return ExitCode::good;
+}
+
 ExitCode run(const Options& options) {
+  if (options.signature == !options.group.empty()) {
+    throw Error(ErrorKind::usage, "bench", "wants either a group or --signature",
+                "vlearn bench core, or vlearn bench --signature");
+  }
+  if (options.signature) return print_signature(options);
   const std::vector<bench::Measurement> measurements = [&] {
     if (options.group == "bandit") return bench::bandit();
     if (options.group == "learn") return bench::learn();
@@ -74,12 +96,14 @@ void add_bench(CLI::App& app, Task& task) {
       app.add_subcommand("bench", "Time the kernels, each beside a reference in the same run");
   command->footer(
       "Examples:\n"
-      "  vlearn bench core\n"
-      "  vlearn bench bandit --json");
+      "  vlearn bench learn\n"
+      "  vlearn bench --signature      the same on every machine");
   command->add_option("group", options->group, "What to time: core, bandit, game or learn")
-      ->required()
       ->check(CLI::IsMember({"core", "bandit", "game", "learn"}));
   command->add_flag("--json", options->as_json, "One JSON object instead of the table");
+  command->add_flag("--signature", options->signature,
+                    "The hash of everything that fixed runs learn, instead of times");
+  command->add_option("--threads", options->threads, "For --signature; 0 (default): one per core");
   command->callback([options, &task] { task = [options] { return run(*options); }; });
 }
 

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 namespace vlearn::app {
@@ -18,6 +20,8 @@ enum class ExitCode : int {
   input = 3,
   gap = 4,
   resource = 5,
+  interrupted = 130,
+  terminated = 143,
 };
 
 /// Writes to stdout, which carries results only; throws Error when it cannot (disk full).
@@ -25,6 +29,10 @@ void print(std::string_view text);
 
 /// A remark on stderr: "vlearn: note: ...", made safe to print.
 void note(std::string_view text);
+
+/// A count from the command line: 1000000 or 1e6. Throws Error (usage) unless it is a whole number
+/// from 1 on.
+[[nodiscard]] std::uint64_t parse_count(std::string_view option, const std::string& text);
 
 /// What the chosen sub-command does, once all arguments are known to be good.
 using Task = std::function<ExitCode()>;
@@ -35,6 +43,7 @@ void add_bench(CLI::App& app, Task& task);
 void add_games(CLI::App& app, Task& task);
 void add_game(CLI::App& app, Task& task);
 void add_game_show(CLI::App& command, Task& task);  // below `vlearn game`
+void add_learn(CLI::App& app, Task& task);
 void add_self_test(CLI::App& app, Task& task);
 
 }  // namespace vlearn::app

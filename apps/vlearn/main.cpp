@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -35,6 +37,18 @@ void print(std::string_view text) {
 void note(std::string_view text) {
   const std::string line = "vlearn: note: " + printable(text) + "\n";
   static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
+}
+
+std::uint64_t parse_count(std::string_view option, const std::string& text) {
+  double number = 0.0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = failure == std::errc() && end == text.data() + text.size() && number >= 1.0 &&
+                     number <= 0x1p53 && std::trunc(number) == number;
+  if (!whole) {
+    throw Error(ErrorKind::usage, std::string(option), "is '" + printable(text, 100) + "'",
+                "want a whole number such as 250000 or 1e6");
+  }
+  return static_cast<std::uint64_t>(number);
 }
 
 namespace {
@@ -123,6 +137,7 @@ ExitCode parse_and_run(int argc, char** argv) {
   app.formatter(std::make_shared<HelpFormatter>());  // sub-commands inherit it
   app.footer(
       "Examples:\n"
+      "  vlearn learn rps --episodes 1e6   learn an equilibrium by playing\n"
       "  vlearn games                  the games that come with it\n"
       "  vlearn game show soccer       what a game is, and the exact value of uniform play\n"
       "  vlearn self-test              check that this build computes what it should");
@@ -135,6 +150,7 @@ ExitCode parse_and_run(int argc, char** argv) {
   add_bench(app, task);
   add_games(app, task);
   add_game(app, task);
+  add_learn(app, task);
   add_self_test(app, task);
   try {
     app.parse(argc, argv);

@@ -23,7 +23,9 @@ LearnerOptions preset_options(Preset preset, Target target) noexcept {
       options.bonus = Bonus::rigorous;
       options.pessimistic = true;
       break;
-    case Preset::practical: break;
+    case Preset::practical:
+      if (target != Target::ce) options.rule = RuleName::tsallis;
+      break;
   }
   return options;
 }

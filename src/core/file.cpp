@@ -31,6 +31,16 @@ auto retry(const Call& call) {
   return result;
 }
 
+/// False with errno when the system takes no more.
+bool write_all(int descriptor, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = retry([&] { return ::write(descriptor, bytes.data(), bytes.size()); });
+    if (count < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
 Error changed(const std::filesystem::path& path) {
   return {ErrorKind::input, path.string(), "changed its size while it was read", "try again"};
 }
@@ -52,6 +62,7 @@ Error changed(const std::filesystem::path& path) {
       kind = ErrorKind::resource;
       fix = "the system is in trouble: try again later, or choose another place";
       break;
+    case EEXIST: fix = "choose another name"; break;
     case ENOENT:
     case ENOTDIR: fix = "make its folder first"; break;
     case EACCES:
@@ -194,11 +205,7 @@ void AtomicFile::discard() noexcept {
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = retry([&] { return ::write(descriptor_, bytes.data(), bytes.size()); });
-    if (count < 0) throw_write_error(path_, errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
+  if (!write_all(descriptor_, bytes)) throw_write_error(path_, errno);
 }
 
 void AtomicFile::commit() {
@@ -228,6 +235,28 @@ void AtomicFile::commit() {
     throw Error(ErrorKind::resource, path_.string(),
                 "is written, but its folder could not be synced: " + reason(failure));
   }
+}
+
+AppendFile::AppendFile(std::filesystem::path path) : path_(std::move(path)) {
+  descriptor_ = retry([&] {
+    return ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  });
+  if (descriptor_ < 0) throw_write_error(path_, errno);
+}
+
+AppendFile::~AppendFile() { ::close(descriptor_); }
+
+void AppendFile::append(std::string_view text) {
+  if (write_all(descriptor_, std::as_bytes(std::span(text)))) return;
+  throw Error(ErrorKind::resource, path_.string(),
+              "cannot be written any further: " + reason(errno),
+              "free some space, or choose another place");
+}
+
+void AppendFile::sync() {
+  if (retry([&] { return ::fsync(descriptor_); }) == 0) return;
+  throw Error(ErrorKind::resource, path_.string(),
+              "could not be brought to the disk: " + reason(errno));
 }
 
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {

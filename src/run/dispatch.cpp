@@ -56,6 +56,9 @@ class RuleTrainer final : public Trainer {
   [[nodiscard]] std::span<const double> values(Player player) const noexcept override {
     return play_.table(player).values();
   }
+  [[nodiscard]] std::span<const double> estimates(Player player) const noexcept override {
+    return play_.table(player).estimates();
+  }
   [[nodiscard]] std::span<const double> low_values(Player player) const noexcept override {
     return play_.table(player).low_values();
   }
@@ -79,7 +82,8 @@ class RuleTrainer final : public Trainer {
     for (const Player player : all<Player>(gap_sums_.size())) {
       const ValueTable<Rule>& table = play_.table(player);
       for (const std::span<const double> numbers :
-           {table.values(), table.averages(), table.low_values(), table.bank().memory()}) {
+           {table.values(), table.averages(), table.estimates(), table.low_values(),
+            table.bank().memory()}) {
         parts.push_back(xxh3(std::as_bytes(numbers)));
       }
     }

@@ -5,7 +5,8 @@
 //
 //   paper       the paper to the letter: its loss, its bonus with the theorems' constant
 //   rigorous    the smallest bonus with a proof (docs/theory/rigorous_bonus.md), predictive index
-//   practical   a bonus of the same shape that is optimistic in nearly all measured runs
+//   practical   a bonus of the same shape that is optimistic in nearly all measured runs, losses in
+//               units of what can still come, the rule `tsallis`
 #pragma once
 
 #include <array>
@@ -81,7 +82,7 @@ struct LearnerOptions {
 inline constexpr double kPaperBonusConstant = 11.0;
 inline constexpr double kPracticalBonusConstant = 0.3;
 
-/// The rule is `ftrl` or `ftrl-rigorous`, for the target `ce` its swap version.
+/// For the target `ce` the rule is `ftrl-swap`, or its rigorous version.
 [[nodiscard]] LearnerOptions preset_options(Preset preset, Target target) noexcept;
 
 /// What is wrong with a combination of choices, and what to do; nothing if it is fine.

@@ -50,6 +50,7 @@ class ValueTable {
     }
     average_ = value_;      // alpha_1 = 1 erases it
     value_.push_back(0.0);  // V_{H+1}
+    for (const double most : value_) estimate_.push_back(0.5 * most);
     if (options.pessimistic) {
       low_average_.resize(seat.num_cells());
       low_.resize(value_.size());
@@ -87,6 +88,8 @@ class ValueTable {
       low_average_[cell] = keep * low_average_[cell] + plan.alpha * low_target;
       low_[cell] = std::max(0.0, low_average_[cell] - plan.drop);
     }
+    estimate_[cell] =
+        keep * estimate_[cell] + plan.alpha * (seen.reward + estimate_[seen.next_cell]);
     // 9: the loss has no bonus in it
     const double loss = (scale_[h] - target) / scale_[h];
     return {bank_.update(cell, seen.action, loss, plan.steps), fell};
@@ -97,6 +100,9 @@ class ValueTable {
   [[nodiscard]] std::span<const double> values() const noexcept { return value_; }
   /// V-tilde_h(s).
   [[nodiscard]] std::span<const double> averages() const noexcept { return average_; }
+  /// The same average with no bonus and no cut, half of what can come before the first visit: an
+  /// estimate of what the output policy is worth, from the player's own experience.
+  [[nodiscard]] std::span<const double> estimates() const noexcept { return estimate_; }
   /// From below, where options ask for it; else empty.
   [[nodiscard]] std::span<const double> low_values() const noexcept { return low_; }
   /// pi_h(. | s).
@@ -124,6 +130,7 @@ class ValueTable {
   std::vector<double> scale_;    // of the losses of each step
   std::vector<double> value_;    // V
   std::vector<double> average_;  // V-tilde without its bound: sum_i alpha_t^i (r + V + beta_i)
+  std::vector<double> estimate_;
   std::vector<double> low_average_;
   std::vector<double> low_;
   std::vector<std::size_t> policy_begin_;

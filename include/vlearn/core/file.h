@@ -113,6 +113,27 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+/// A new file that grows line by line while a run lasts. What was appended stays when the program
+/// ends in any way; it is on the disk after sync().
+class AppendFile {
+ public:
+  /// Throws Error (usage) when the file is there already or cannot be made.
+  explicit AppendFile(std::filesystem::path path);
+  ~AppendFile();
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+  AppendFile(AppendFile&&) = delete;
+  AppendFile& operator=(AppendFile&&) = delete;
+
+  /// Throws Error (resource) when the disk is full or fails.
+  void append(std::string_view text);
+  void sync();
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+};
+
 /// Puts the bytes at `path`, in place of what was there, or leaves it as it was.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);

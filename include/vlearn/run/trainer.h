@@ -29,9 +29,11 @@ class Trainer {
 
   [[nodiscard]] virtual const Seat& seat(Player player) const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t visits(std::size_t cell) const noexcept = 0;
-  /// V of every cell, and a 0 behind them.
+  /// Of every cell, and a 0 behind them: V,
   [[nodiscard]] virtual std::span<const double> values(Player player) const noexcept = 0;
-  /// From below; empty unless the options ask for it.
+  /// the estimate of what the output policy is worth,
+  [[nodiscard]] virtual std::span<const double> estimates(Player player) const noexcept = 0;
+  /// and V from below, empty unless the options ask for it.
   [[nodiscard]] virtual std::span<const double> low_values(Player player) const noexcept = 0;
   /// The policy that would be played now.
   [[nodiscard]] virtual std::span<const double> policy(Player player,
@@ -71,10 +73,5 @@ class Trainer {
 
 /// The average over the law of the first state.
 [[nodiscard]] double at_start(const Frame& frame, std::span<const double> values) noexcept;
-
-/// The bytes that the tables of a run will take, history and game aside; nothing where they cannot
-/// be counted.
-[[nodiscard]] std::optional<std::uint64_t> table_bytes(const Frame& frame,
-                                                       const LearnerOptions& options);
 
 }  // namespace vlearn

@@ -38,6 +38,22 @@ TEST(WriteFile, ReplacesTheWholeFile) {
   EXPECT_EQ(folder.count(), 2U);  // no temporary file is left
 }
 
+TEST(AppendFile, GrowsAndReplacesNothing) {
+  const TemporaryFolder folder;
+  {
+    AppendFile file(folder / "lines");
+    file.append("one\n");
+    EXPECT_EQ(content(folder / "lines"), "one\n");
+    file.append("two\n");
+    file.sync();
+  }
+  EXPECT_EQ(content(folder / "lines"), "one\ntwo\n");
+  EXPECT_NE(error_of(ErrorKind::usage, [&] { AppendFile(folder / "lines"); }).find("exists"),
+            std::string::npos);
+  EXPECT_EQ(content(folder / "lines"), "one\ntwo\n");
+  error_of(ErrorKind::usage, [&] { AppendFile(folder / "no" / "such"); });
+}
+
 TEST(AtomicFile, VanishesWithoutCommit) {
   const TemporaryFolder folder;
   write_file(folder / "a", "old");

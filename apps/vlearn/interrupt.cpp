@@ -1,0 +1,35 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "interrupt.h"
+
+#include <csignal>
+
+namespace vlearn::app {
+namespace {
+
+CancelSource source;
+volatile std::sig_atomic_t received = 0;
+
+void on_signal(int number) {
+  received = number;
+  source.request();
+}
+
+}  // namespace
+
+CancelToken stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  // Once: the second one finds the system's own way to end a program.
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  return source.token();
+}
+
+std::optional<ExitCode> signal_code() {
+  if (received == 0) return std::nullopt;
+  return received == SIGINT ? ExitCode::interrupted : ExitCode::terminated;
+}
+
+}  // namespace vlearn::app

@@ -1,0 +1,268 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// vlearn learn: all players learn a game by playing it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "command.h"
+#include "game_text.h"
+#include "interrupt.h"
+#include "progress.h"
+#include "vlearn/core/error.h"
+#include "vlearn/core/parallel.h"
+#include "vlearn/core/text.h"
+#include "vlearn/run/learn.h"
+#include "vlearn/run/run_folder.h"
+
+namespace vlearn::app {
+namespace {
+
+constexpr std::size_t kShownPlayers = 8;
+
+/// As given; what is empty comes from the preset or the game.
+struct Options {
+  std::string game;
+  std::string target;
+  std::string preset = "practical";
+  std::string rule;
+  std::string bonus;
+  std::optional<double> bonus_constant;
+  std::string loss_scale;
+  std::string control_variate;
+  bool monotone = false;
+  bool pessimistic = false;
+  double delta = 0.01;
+  std::string episodes;
+  std::string horizon_episodes;
+  std::optional<double> max_time;
+  std::uint64_t seed = 1;
+  std::uint64_t seeds = 1;
+  std::size_t threads = 0;
+  std::string out;
+  bool force = false;
+  bool quiet = false;
+  bool as_json = false;
+};
+
+/// The place of a word in a list of names; the parser has made sure that it is there.
+template <class Enum, std::size_t kSize>
+Enum named(const std::array<std::string_view, kSize>& names, const std::string& word) {
+  return static_cast<Enum>(std::find(names.begin(), names.end(), word) - names.begin());
+}
+
+LearnConfig resolve(const Options& options, const Frame& frame) {
+  const Target target =
+      options.target.empty() ? natural_target(frame) : *target_named(options.target);
+  LearnConfig config;
+  LearnerOptions& learner = config.learner;
+  learner = preset_options(named<Preset>(kPresetNames, options.preset), target);
+  if (!options.rule.empty()) learner.rule = named<RuleName>(kRuleNames, options.rule);
+  if (!options.bonus.empty()) {
+    learner.bonus = named<Bonus>(kBonusNames, options.bonus);
+    learner.bonus_constant =
+        learner.bonus == Bonus::paper ? kPaperBonusConstant : kPracticalBonusConstant;
+  }
+  if (options.bonus_constant) learner.bonus_constant = *options.bonus_constant;
+  if (!options.loss_scale.empty()) {
+    learner.loss_scale = named<LossScale>(kLossScaleNames, options.loss_scale);
+  }
+  if (!options.control_variate.empty()) learner.control_variate = options.control_variate == "on";
+  learner.monotone = options.monotone;
+  learner.pessimistic = learner.pessimistic || options.pessimistic;
+  learner.delta = options.delta;
+  config.seed = options.seed;
+  config.max_seconds = options.max_time;
+  if (!options.episodes.empty()) config.episodes = parse_count("--episodes", options.episodes);
+  if (!config.episodes && !config.max_seconds) {
+    throw Error(ErrorKind::usage, "learn", "nobody said when to stop",
+                "add --episodes N or --max-time SECONDS");
+  }
+  if (config.episodes) learner.horizon_episodes = *config.episodes;
+  if (!options.horizon_episodes.empty()) {
+    learner.horizon_episodes = parse_count("--horizon-episodes", options.horizon_episodes);
+  }
+  return config;
+}
+
+/// One seed's run, from its folder to its result.
+struct Run {
+  LearnConfig config;
+  std::filesystem::path out;
+  LearnResult result = {};
+  std::string result_json = {};
+};
+
+void write_run(JsonWriter& json, const RunTitle& title, const LoadedGame& game, const Run& run) {
+  json.begin_object();
+  write_result(json, title, game, run.config, run.result);
+}
+
+void learn_one(
+    Run& run, const RunTitle& title, const LoadedGame& game, bool force, LearnHooks hooks) {
+  using Clock = std::chrono::steady_clock;
+  const Frame& frame = frame_of(game.game);
+  const std::unique_ptr<Trainer> trainer = std::visit(
+      [&](const auto& model) {
+        return make_trainer(GameRef(model), run.config.learner, run.config.seed);
+      },
+      game.game);
+  RunFolder folder(run.out, force, config_to_json(title, game, run.config));
+  const Clock::time_point begin = Clock::now();
+  hooks.row = [&](const MetricsRow& row) {
+    const std::chrono::duration<double> elapsed = Clock::now() - begin;
+    folder.add(row, elapsed.count());
+  };
+  run.result = learn(*trainer, frame, run.config, hooks);
+  JsonWriter json;
+  write_run(json, title, game, run);
+  folder.finish(json.end_object().text() + "\n", *trainer, frame, run.config.learner.monotone);
+}
+
+std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& run) {
+  const std::vector<PlayerMetrics>& players = run.result.last.players;
+  const bool low = players.front().lower.has_value();
+  std::string text =
+      fmt::format("{}: {}, seed {}, {} episodes, {} agent-steps{}\n", title.game,
+                  name_of(run.config.learner.target), run.config.seed, run.result.last.episode,
+                  run.result.agent_steps,
+                  run.result.stopped == Stopped::episodes
+                      ? ""
+                      : fmt::format(" (stopped by {})", name_of(run.result.stopped)));
+  text += fmt::format("{:<20}{:>14}{:>14}{:>14}", "player", "value", "mean return", "upper");
+  text += low ? fmt::format("{:>14}{:>14}\n", "lower", "gap bound") : "\n";
+  for (std::size_t j = 0; j < std::min(players.size(), kShownPlayers); ++j) {
+    text += fmt::format("{:<20}{:>14.6g}{:>14.6g}{:>14.6g}",
+                        printable(game.about.names.player(Player(j)), 18), players[j].value,
+                        players[j].mean_return, players[j].upper);
+    text +=
+        low ? fmt::format("{:>14.6g}{:>14.6g}\n", *players[j].lower, *players[j].gap_bound) : "\n";
+  }
+  if (players.size() > kShownPlayers) {
+    text += fmt::format("... and {} more (--json has all)\n", players.size() - kShownPlayers);
+  }
+  text += fmt::format("guarantee: {}\nrun folder: {}\n", guarantee_of(run.config.learner),
+                      printable(run.out.string()));
+  return text;
+}
+
+ExitCode learn_all(const Options& options) {
+  const LoadedGame game = load(options.game);
+  const Frame& frame = frame_of(game.game);
+  const LearnConfig config = resolve(options, frame);
+  const RunTitle title{options.game, options.preset};
+  if (const auto flaw = flaw_of(config.learner)) throw Error(ErrorKind::usage, "learn", *flaw);
+  if (const auto reason = why_not(frame, config.learner)) {
+    throw Error(ErrorKind::usage, fmt::format("--target {}", name_of(config.learner.target)),
+                *reason);
+  }
+  std::vector<Run> runs;
+  for (std::uint64_t i = 0; i < options.seeds; ++i) {
+    Run run{config, {}};
+    run.config.seed = options.seed + i;
+    const std::string name = run_name(options.game, run.config.seed);
+    run.out = options.out.empty()  ? std::filesystem::path("runs") / name
+              : options.seeds == 1 ? std::filesystem::path(options.out)
+                                   : std::filesystem::path(options.out) / name;
+    runs.push_back(std::move(run));
+  }
+  Progress progress({.quiet = options.quiet,
+                     .num_runs = runs.size(),
+                     .episodes_per_run = config.episodes.value_or(0),
+                     .steps_per_episode = frame.num_players() * frame.horizon(),
+                     .max_seconds = config.max_seconds.value_or(0.0)});
+  const CancelToken cancel = stop_on_signals();
+  parallel_for(runs.size(), {.threads = options.threads}, [&](std::size_t i) {
+    learn_one(runs[i], title, game, options.force,
+              {.progress = [&, i](std::uint64_t episodes) { progress.report(i, episodes); },
+               .cancel = cancel});
+  });
+  progress.end();
+
+  JsonWriter json;
+  const auto add = [&](const Run& run) {
+    write_run(json, title, game, run);
+    json.member("out", run.out.string()).end_object();
+  };
+  if (runs.size() == 1) {
+    add(runs.front());
+  } else {
+    json.begin_object().member("schema", "vlearn.learn-seeds/1").key("runs").begin_array();
+    for (const Run& run : runs) add(run);
+    json.end_array().end_object();
+  }
+  if (options.as_json) {
+    print(json.text() + "\n");
+  } else {
+    for (const Run& run : runs) print(text_of(title, game, run) + (runs.size() > 1 ? "\n" : ""));
+  }
+  return signal_code().value_or(ExitCode::good);
+}
+
+}  // namespace
+
+void add_learn(CLI::App& app, Task& task) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("learn", "Learn an equilibrium of a game by playing it");
+  command->footer(
+      "Examples:\n"
+      "  vlearn learn rps --target nash --episodes 1e6\n"
+      "  vlearn learn random:players=8,states=4,actions=3,horizon=5,seed=1 --target cce "
+      "--max-time 60\n\n"
+      "'value' estimates what the output policy is worth, 'mean return' is what play earned, "
+      "'upper' is V,\nwhich the bonus keeps above what a player can have.\n\n" +
+      what_game_is());
+  const auto words = [](const auto& names) {
+    return CLI::IsMember(std::vector<std::string>(names.begin(), names.end()));
+  };
+  command->add_option("game", options->game, "GAME, see below")->required();
+  command
+      ->add_option("--target", options->target,
+                   "nash (two players, zero-sum), cce, ce or optimal (one player); default: what "
+                   "fits the game")
+      ->check(words(kTargetNames));
+  command->add_option("--episodes", options->episodes, "Episodes to play: 1000000 or 1e6");
+  command->add_option("--max-time", options->max_time, "Stop after so many seconds")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", options->seed, "Of all randomness; the same seed, the same result");
+  command->add_option("--seeds", options->seeds, "Independent runs, with seeds counted from --seed")
+      ->check(CLI::Range(1, 100000));
+  command->add_option("--threads", options->threads, "For --seeds; 0 (default): one per core");
+  command->add_option("--out", options->out,
+                      "Run folder; default runs/GAME-SEED. Of several seeds the folder of folders");
+  command->add_flag("--force", options->force, "Replace a run that is there already");
+  command
+      ->add_option("--preset", options->preset,
+                   "paper (to the letter), rigorous (smallest proven bonus) or practical (default)")
+      ->check(words(kPresetNames));
+  command->add_option("--rule", options->rule, "Bandit rule, in place of the preset's")
+      ->check(words(kRuleNames));
+  command->add_option("--bonus", options->bonus, "paper, rigorous, practical or none")
+      ->check(words(kBonusNames));
+  command->add_option("--bonus-constant", options->bonus_constant,
+                      "c of the bonus; default 11 (paper), 0.3 (practical)");
+  command->add_option("--loss-scale", options->loss_scale, "paper (/H) or step (/H_h)")
+      ->check(words(kLossScaleNames));
+  command->add_option("--control-variate", options->control_variate, "on or off")
+      ->check(CLI::IsMember({"on", "off"}));
+  command->add_flag(
+      "--monotone", options->monotone,
+      "Values never rise, and the output is a Markov policy; zero-sum and one player");
+  command->add_flag("--pessimistic", options->pessimistic, "Keep values from below too");
+  command->add_option("--delta", options->delta, "The probability with which bounds may fail");
+  command->add_option("--horizon-episodes", options->horizon_episodes,
+                      "K inside iota; default the episodes asked for, else 1e9");
+  command->add_flag("--quiet", options->quiet, "No progress");
+  command->add_flag("--json", options->as_json, "One JSON object");
+  command->callback([options, &task] { task = [options] { return learn_all(*options); }; });
+}
+
+}  // namespace vlearn::app

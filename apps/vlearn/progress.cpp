@@ -1,0 +1,86 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace vlearn::app {
+namespace {
+
+constexpr int kBarWidth = 24;
+
+void say(const std::string& text) {
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+  static_cast<void>(std::fflush(stderr));
+}
+
+}  // namespace
+
+std::string short_number(double number) {
+  constexpr std::array<const char*, 6> units = {"", "k", "M", "G", "T", "P"};
+  std::size_t unit = 0;
+  while (number >= 999.5 && unit + 1 < units.size()) {
+    number /= 1000.0;
+    ++unit;
+  }
+  return fmt::format("{:.3g}{}", number, units[unit]);
+}
+
+std::string short_time(double seconds) {
+  if (seconds < 90.0) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 90.0 * 60.0) return fmt::format("{:.0f} min", seconds / 60.0);
+  return fmt::format("{:.1f} h", seconds / 3600.0);
+}
+
+Progress::Progress(const Options& options)
+    : options_(options), terminal_(isatty(STDERR_FILENO) != 0), episodes_(options.num_runs, 0) {}
+
+std::string Progress::line(double seconds) const {
+  std::uint64_t played = 0;
+  for (const std::uint64_t episodes : episodes_) played += episodes;
+  const std::uint64_t wanted = options_.episodes_per_run * options_.num_runs;
+  double done = wanted > 0 ? static_cast<double>(played) / static_cast<double>(wanted) : 0.0;
+  if (options_.max_seconds > 0.0) done = std::max(done, seconds / options_.max_seconds);
+  done = std::min(done, 1.0);
+  const double rate = static_cast<double>(played) *
+                      static_cast<double>(options_.steps_per_episode) / std::max(seconds, 1e-3);
+  std::string text = fmt::format("{} episodes, {} agent-steps/s",
+                                 short_number(static_cast<double>(played)), short_number(rate));
+  if (done <= 0.0) return text;
+  text += fmt::format(", {} left", short_time(seconds / done - seconds));
+  if (!terminal_) return fmt::format("{:3.0f} %: {}", 100.0 * done, text);
+  const int filled = static_cast<int>(done * kBarWidth);
+  return fmt::format("[{}{}] {:3.0f} %  {}", std::string(static_cast<std::size_t>(filled), '#'),
+                     std::string(static_cast<std::size_t>(kBarWidth - filled), ' '), 100.0 * done,
+                     text);
+}
+
+void Progress::report(std::size_t run, std::uint64_t episodes) {
+  if (options_.quiet) return;
+  const std::scoped_lock lock(mutex_);
+  episodes_[run] = episodes;
+  const Clock::time_point now = Clock::now();
+  const std::chrono::duration<double> since = now - last_;
+  const std::chrono::duration<double> seconds = now - begin_;
+  if (terminal_) {
+    if (since.count() < 0.1) return;
+    say(fmt::format("\r\033[K{}", line(seconds.count())));
+    bar_shown_ = true;
+  } else {
+    if (since.count() < 10.0) return;
+    say(fmt::format("vlearn: {}\n", line(seconds.count())));
+  }
+  last_ = now;
+}
+
+void Progress::end() {
+  if (bar_shown_) say("\r\033[K");
+  bar_shown_ = false;
+}
+
+}  // namespace vlearn::app

@@ -1,0 +1,76 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run of learning: config in, result out. What it reports is in the user's reward units.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vlearn/agent/options.h"
+#include "vlearn/core/cancel.h"
+#include "vlearn/run/trainer.h"
+
+namespace vlearn {
+
+/// Everything that determines a run.
+struct LearnConfig {
+  LearnerOptions learner = {};
+  std::uint64_t seed = 1;
+  /// When to stop; without either the run goes on until it is cancelled.
+  std::optional<std::uint64_t> episodes = std::nullopt;
+  std::optional<double> max_seconds = std::nullopt;
+};
+
+/// One player after so many episodes.
+struct PlayerMetrics {
+  // At the start, averaged over the first state:
+  double value = 0.0;                          ///< estimate of what the output policy is worth
+  double upper = 0.0;                          ///< V_1
+  std::optional<double> lower = std::nullopt;  ///< V_1 from below
+  double mean_return = 0.0;                    ///< what was earned per episode since the row before
+  /// Mean over all episodes of V - V_low at the start. Where the bonus is rigorous it bounds the
+  /// gap of the paper's output policy, with probability 1 - delta.
+  std::optional<double> gap_bound = std::nullopt;
+};
+
+struct MetricsRow {
+  std::uint64_t episode = 0;  ///< episodes played
+  std::uint64_t visited_cells = 0;
+  std::vector<PlayerMetrics> players;
+};
+
+enum class Stopped : std::uint8_t { episodes, time, interrupt };
+[[nodiscard]] std::string_view name_of(Stopped stopped) noexcept;
+
+struct LearnResult {
+  Stopped stopped = Stopped::episodes;
+  std::uint64_t agent_steps = 0;  ///< players x steps x episodes
+  std::uint64_t signature = 0;    ///< Trainer::signature()
+  /// At the end; mean_return is over all episodes.
+  MetricsRow last;
+};
+
+/// What a run tells while it lasts. Rows come at fixed episode numbers (is_row_episode), progress
+/// when it suits.
+struct LearnHooks {
+  std::function<void(const MetricsRow&)> row = {};
+  std::function<void(std::uint64_t episodes)> progress = {};
+  CancelToken cancel = {};
+};
+
+/// 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, ... : the next of them
+/// after so many episodes.
+[[nodiscard]] std::uint64_t next_row_episode(std::uint64_t episodes) noexcept;
+
+/// The last of the rows is at `config.episodes` too. Throws whatever the game throws.
+[[nodiscard]] LearnResult learn(Trainer& trainer,
+                                const Frame& frame,
+                                const LearnConfig& config,
+                                const LearnHooks& hooks = {});
+
+}  // namespace vlearn

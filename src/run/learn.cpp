@@ -1,0 +1,127 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/run/learn.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+
+namespace vlearn {
+namespace {
+
+/// Agent-steps between two looks at the clock and the cancel token: some milliseconds.
+constexpr std::uint64_t kChunk = 100'000;
+
+/// A sum of rewards over an episode, and a difference of two such sums, in the user's units.
+double to_user(const Frame& frame, Player player, double value) {
+  return frame.range(player).from_unit(value, static_cast<double>(frame.horizon()));
+}
+double to_user_difference(const Frame& frame, Player player, double difference) {
+  return (frame.range(player).high - frame.range(player).low) * difference;
+}
+
+/// Turns the state of a trainer into rows.
+class Meter {
+ public:
+  Meter(const Trainer& trainer, const Frame& frame)
+      : trainer_(trainer), frame_(frame), earned_before_(frame.num_players(), 0.0) {}
+
+  /// Returns are since the row before, or since the beginning.
+  [[nodiscard]] MetricsRow row(bool since_the_beginning) const {
+    MetricsRow row;
+    row.episode = trainer_.episodes();
+    for (std::size_t i = 0; i < trainer_.seat(Player(0)).num_cells(); ++i) {
+      if (trainer_.visits(i) > 0) ++row.visited_cells;
+    }
+    const std::uint64_t since = since_the_beginning ? 0 : episodes_before_;
+    const auto episodes = static_cast<double>(std::max<std::uint64_t>(row.episode - since, 1));
+    for (const Player player : all<Player>(frame_.num_players())) {
+      PlayerMetrics& metrics = row.players.emplace_back();
+      const double earned =
+          trainer_.earned(player) - (since_the_beginning ? 0.0 : earned_before_[player.index()]);
+      metrics.value = to_user(frame_, player, at_start(frame_, trainer_.estimates(player)));
+      metrics.upper = to_user(frame_, player, at_start(frame_, trainer_.values(player)));
+      metrics.mean_return = to_user(frame_, player, earned / episodes);
+      if (trainer_.low_values(player).empty()) continue;
+      metrics.lower = to_user(frame_, player, at_start(frame_, trainer_.low_values(player)));
+      metrics.gap_bound = to_user_difference(
+          frame_, player,
+          trainer_.gap_sum(player) / static_cast<double>(std::max<std::uint64_t>(row.episode, 1)));
+    }
+    return row;
+  }
+
+  void next() {
+    episodes_before_ = trainer_.episodes();
+    for (const Player player : all<Player>(frame_.num_players())) {
+      earned_before_[player.index()] = trainer_.earned(player);
+    }
+  }
+
+ private:
+  const Trainer& trainer_;
+  const Frame& frame_;
+  std::uint64_t episodes_before_ = 0;
+  std::vector<double> earned_before_;
+};
+
+}  // namespace
+
+std::string_view name_of(Stopped stopped) noexcept {
+  constexpr std::array<std::string_view, 3> names = {"episodes", "time", "interrupt"};
+  return names[static_cast<std::size_t>(stopped)];
+}
+
+std::uint64_t next_row_episode(std::uint64_t episodes) noexcept {
+  if (episodes < 6) return episodes + 1;
+  constexpr std::array<std::uint64_t, 11> steps = {10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100};
+  for (std::uint64_t power = 1; power <= std::numeric_limits<std::uint64_t>::max() / 100;
+       power *= 10) {
+    for (const std::uint64_t step : steps) {
+      // Tenths at first: 10 and 12 stand for 1 and 1.2, and only whole numbers count.
+      const std::uint64_t tenths = step * power;
+      if (tenths % 10 == 0 && tenths / 10 > episodes) return tenths / 10;
+    }
+  }
+  return std::numeric_limits<std::uint64_t>::max();
+}
+
+LearnResult learn(Trainer& trainer,
+                  const Frame& frame,
+                  const LearnConfig& config,
+                  const LearnHooks& hooks) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  const std::uint64_t steps_per_episode = frame.num_players() * frame.horizon();
+  const std::uint64_t chunk = std::max<std::uint64_t>(kChunk / steps_per_episode, 1);
+  const std::uint64_t wanted = config.episodes.value_or(kMaxEpisodes - 1);
+  Meter meter(trainer, frame);
+  LearnResult result;
+  std::uint64_t next_row = next_row_episode(trainer.episodes());
+  while (trainer.episodes() < wanted) {
+    if (hooks.cancel.requested()) {
+      result.stopped = Stopped::interrupt;
+      break;
+    }
+    const std::chrono::duration<double> elapsed = Clock::now() - begin;
+    if (config.max_seconds && elapsed.count() >= *config.max_seconds) {
+      result.stopped = Stopped::time;
+      break;
+    }
+    trainer.play_until(std::min({wanted, next_row, trainer.episodes() + chunk}), hooks.cancel);
+    const std::uint64_t episodes = trainer.episodes();
+    if (episodes == next_row || episodes == wanted) {
+      if (hooks.row) hooks.row(meter.row(false));
+      meter.next();
+      next_row = next_row_episode(episodes);
+    }
+    if (hooks.progress) hooks.progress(episodes);
+  }
+  result.last = meter.row(true);
+  result.agent_steps = trainer.episodes() * steps_per_episode;
+  result.signature = trainer.signature();
+  return result;
+}
+
+}  // namespace vlearn

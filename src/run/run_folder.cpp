@@ -1,0 +1,291 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/run/run_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <system_error>
+#include <vector>
+
+#include "vlearn/core/container.h"
+#include "vlearn/core/error.h"
+#include "vlearn/core/random.h"
+#include "vlearn/core/version.h"
+
+namespace vlearn {
+namespace {
+
+constexpr std::array<const char*, 6> kFiles = {"config.json", "metrics.jsonl",
+                                               "metrics.csv", "timing.jsonl",
+                                               "result.json", "tables.safetensors"};
+
+/// With more players than this, rows have the smallest, mean and largest of each number.
+constexpr std::size_t kPlayersInRows = 100;
+
+struct NamedMetrics {
+  std::string player;  // a number, or "min", "mean", "max"
+  PlayerMetrics metrics;
+};
+
+/// Every number of all players through one function.
+template <class Combine>
+PlayerMetrics combine(const MetricsRow& row, const Combine& combine) {
+  const auto all_of = [&](const auto& member) {
+    std::vector<double> numbers;
+    for (const PlayerMetrics& metrics : row.players) numbers.push_back(member(metrics));
+    return combine(numbers);
+  };
+  PlayerMetrics result;
+  result.value = all_of([](const PlayerMetrics& m) { return m.value; });
+  result.mean_return = all_of([](const PlayerMetrics& m) { return m.mean_return; });
+  result.upper = all_of([](const PlayerMetrics& m) { return m.upper; });
+  if (row.players.front().lower) {
+    result.lower = all_of([](const PlayerMetrics& m) { return m.lower.value_or(0.0); });
+    result.gap_bound = all_of([](const PlayerMetrics& m) { return m.gap_bound.value_or(0.0); });
+  }
+  return result;
+}
+
+std::vector<NamedMetrics> lines_of(const MetricsRow& row) {
+  std::vector<NamedMetrics> lines;
+  if (row.players.size() <= kPlayersInRows) {
+    for (const PlayerMetrics& metrics : row.players) {
+      lines.push_back({std::to_string(lines.size() + 1), metrics});
+    }
+    return lines;
+  }
+  using Numbers = std::vector<double>;
+  lines.push_back({"min", combine(row, [](const Numbers& x) { return std::ranges::min(x); })});
+  lines.push_back({"mean", combine(row, [](const Numbers& x) {
+                     double sum = 0.0;
+                     for (const double number : x) sum += number;
+                     return sum / static_cast<double>(x.size());
+                   })});
+  lines.push_back({"max", combine(row, [](const Numbers& x) { return std::ranges::max(x); })});
+  return lines;
+}
+
+void write_metrics(JsonWriter& json, const PlayerMetrics& metrics) {
+  json.member("value", metrics.value);
+  json.member("upper", metrics.upper);
+  if (metrics.lower) json.member("lower", *metrics.lower);
+  json.member("mean_return", metrics.mean_return);
+  if (metrics.gap_bound) json.member("gap_bound", *metrics.gap_bound);
+}
+
+std::string cell_of_csv(const std::optional<double>& number) {
+  return number ? fmt::format("{}", *number) : "";
+}
+
+/// Arrays over (player, step, state, action), 0 where there is no such state or action.
+class Tables {
+ public:
+  Tables(const Trainer& trainer, const Frame& frame)
+      : trainer_(trainer),
+        seat_(trainer.seat(Player(0))),
+        m_(frame.num_players()),
+        horizon_(frame.horizon()),
+        states_(frame.max_states()),
+        actions_(trainer.seat(Player(0)).max_actions) {}
+
+  [[nodiscard]] std::vector<std::uint64_t> shape(std::size_t rank) const {
+    const std::vector<std::uint64_t> all = {m_, horizon_, states_, actions_};
+    return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(rank)};
+  }
+  [[nodiscard]] std::vector<std::uint64_t> visits() const {
+    std::vector<std::uint64_t> visits(horizon_ * states_, 0);
+    for_each_cell(
+        [&](std::size_t place, std::size_t cell) { visits[place] = trainer_.visits(cell); });
+    return visits;
+  }
+  /// of(player): a number for each cell.
+  template <class Of>
+  [[nodiscard]] std::vector<double> values(const Of& of) const {
+    std::vector<double> values(m_ * horizon_ * states_, 0.0);
+    for (const Player player : all<Player>(m_)) {
+      const std::span<const double> own = of(player);
+      for_each_cell([&](std::size_t place, std::size_t cell) {
+        values[player.index() * horizon_ * states_ + place] = own[cell];
+      });
+    }
+    return values;
+  }
+  [[nodiscard]] std::vector<double> policies(bool markov) const {
+    std::vector<double> policies(m_ * horizon_ * states_ * actions_, 0.0);
+    for (const Player player : all<Player>(m_)) {
+      for_each_cell([&](std::size_t place, std::size_t cell) {
+        const std::span<const double> policy =
+            markov ? trainer_.markov_policy(player, cell) : trainer_.policy(player, cell);
+        std::copy(policy.begin(), policy.end(),
+                  policies.data() + (player.index() * horizon_ * states_ + place) * actions_);
+      });
+    }
+    return policies;
+  }
+
+ private:
+  /// visit(place in an array over (step, state), cell)
+  template <class Visit>
+  void for_each_cell(const Visit& visit) const {
+    for (std::size_t h = 0; h < horizon_; ++h) {
+      for (std::size_t i = seat_.first_cell[h]; i < seat_.first_cell[h + 1]; ++i) {
+        visit(h * states_ + (i - seat_.first_cell[h]), i);
+      }
+    }
+  }
+
+  const Trainer& trainer_;
+  const Seat& seat_;
+  std::size_t m_;
+  std::size_t horizon_;
+  std::size_t states_;
+  std::size_t actions_;
+};
+
+}  // namespace
+
+std::string run_name(std::string_view game, std::uint64_t seed) {
+  std::string name = game == "-" ? "stdin" : std::string(game);
+  if (name.find('/') != std::string::npos || name.ends_with(".json") || name.ends_with(".nfg") ||
+      name.ends_with(".safetensors")) {
+    name = std::filesystem::path(name).stem().string();
+  }
+  for (char& c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                       std::string_view("-_.=,").find(c) != std::string_view::npos;
+    if (!plain || static_cast<unsigned char>(c) >= 0x80) c = '-';
+  }
+  name.resize(std::min<std::size_t>(name.size(), 200));
+  return fmt::format("{}-{}", name, seed);
+}
+
+std::string config_to_json(const RunTitle& title,
+                           const LoadedGame& game,
+                           const LearnConfig& config) {
+  const LearnerOptions& learner = config.learner;
+  JsonWriter json;
+  json.begin_object().member("schema", "vlearn.config/1");
+  json.member("version", build_info().version).member("game", title.game);
+  json.member("game_hash", to_hex(law_hash_of(game.game)));
+  json.member("target", name_of(learner.target)).member("preset", title.preset);
+  json.member("rule", kRuleNames[static_cast<std::size_t>(learner.rule)]);
+  json.member("control_variate", learner.control_variate);
+  json.member("bonus", kBonusNames[static_cast<std::size_t>(learner.bonus)]);
+  json.member("bonus_constant", learner.bonus_constant);
+  json.member("loss_scale", kLossScaleNames[static_cast<std::size_t>(learner.loss_scale)]);
+  json.member("monotone", learner.monotone).member("pessimistic", learner.pessimistic);
+  json.member("delta", learner.delta).member("horizon_episodes", learner.horizon_episodes);
+  json.member("seed", config.seed).member("stream_version", std::uint64_t{kStreamVersion});
+  if (config.episodes) json.member("episodes", *config.episodes);
+  if (config.max_seconds) json.member("max_seconds", *config.max_seconds);
+  return json.end_object().text() + "\n";
+}
+
+void write_result(JsonWriter& json,
+                  const RunTitle& title,
+                  const LoadedGame& game,
+                  const LearnConfig& config,
+                  const LearnResult& result) {
+  const std::string text = config_to_json(title, game, config);
+  json.member("schema", "vlearn.learn/1").member("version", build_info().version);
+  json.member("game", title.game).member("game_hash", to_hex(law_hash_of(game.game)));
+  json.member("config_hash", to_hex(sha256(std::as_bytes(std::span(text)))));
+  json.member("target", name_of(config.learner.target)).member("preset", title.preset);
+  json.member("seed", config.seed).member("stopped", name_of(result.stopped));
+  json.member("episodes", result.last.episode).member("agent_steps", result.agent_steps);
+  json.member("visited_cells", result.last.visited_cells);
+  json.member("guarantee", guarantee_of(config.learner));
+  json.member("signature", fmt::format("{:016x}", result.signature));
+  json.key("players").begin_array();
+  std::optional<double> largest;
+  for (std::size_t j = 0; j < result.last.players.size(); ++j) {
+    const PlayerMetrics& metrics = result.last.players[j];
+    json.begin_object().member("player", std::uint64_t{j + 1});
+    json.member("name", game.about.names.player(Player(j)));
+    write_metrics(json, metrics);
+    json.end_object();
+    if (metrics.gap_bound)
+      largest = std::max(largest.value_or(*metrics.gap_bound), *metrics.gap_bound);
+  }
+  json.end_array();
+  if (largest) json.member("gap_bound", *largest);
+}
+
+RunFolder::RunFolder(std::filesystem::path path, bool force, std::string_view config)
+    : path_(std::move(path)) {
+  std::error_code failure;
+  if (std::filesystem::exists(path_, failure) && !std::filesystem::is_directory(path_, failure)) {
+    throw Error(ErrorKind::usage, path_.string(), "is a file, not a run folder",
+                "choose another --out");
+  }
+  if (std::filesystem::exists(path_, failure) && !std::filesystem::is_empty(path_, failure)) {
+    if (!force) {
+      throw Error(ErrorKind::usage, path_.string(), "is there already",
+                  "choose another place with --out, or replace it with --force");
+    }
+    for (const char* file : kFiles) std::filesystem::remove(path_ / file, failure);
+  }
+  std::filesystem::create_directories(path_, failure);
+  if (failure) {
+    throw Error(ErrorKind::usage, path_.string(), "cannot be made: " + failure.message(),
+                "choose another place with --out");
+  }
+  write_file(path_ / "config.json", config);
+  metrics_.emplace(path_ / "metrics.jsonl");
+  table_.emplace(path_ / "metrics.csv");
+  timing_.emplace(path_ / "timing.jsonl");
+  table_->append("episode,player,value,upper,lower,mean_return,gap_bound,visited_cells\n");
+}
+
+void RunFolder::add(const MetricsRow& row, double seconds) {
+  JsonWriter json(JsonWriter::Layout::compact);
+  json.begin_object().member("episode", row.episode).member("visited_cells", row.visited_cells);
+  json.key("players").begin_array();
+  std::string csv;
+  for (const auto& [player, metrics] : lines_of(row)) {
+    json.begin_object().member("player", player);
+    write_metrics(json, metrics);
+    json.end_object();
+    csv += fmt::format("{},{},{},{},{},{},{},{}\n", row.episode, player, metrics.value,
+                       metrics.upper, cell_of_csv(metrics.lower), metrics.mean_return,
+                       cell_of_csv(metrics.gap_bound), row.visited_cells);
+  }
+  metrics_->append(json.end_array().end_object().text() + "\n");
+  table_->append(csv);
+  JsonWriter timing(JsonWriter::Layout::compact);
+  timing.begin_object().member("episode", row.episode).member("seconds", seconds);
+  timing_->append(timing.end_object().text() + "\n");
+}
+
+void RunFolder::finish(std::string_view result,
+                       const Trainer& trainer,
+                       const Frame& frame,
+                       bool monotone) {
+  const Tables tables(trainer, frame);
+  const std::vector<std::uint64_t> visits = tables.visits();
+  const std::vector<double> values = tables.values([&](Player j) { return trainer.estimates(j); });
+  const std::vector<double> uppers = tables.values([&](Player j) { return trainer.values(j); });
+  const std::vector<double> policies = tables.policies(false);
+  ContainerWriter writer("vlearn.tables/1");
+  writer.add("visits", {visits.size() / frame.max_states(), frame.max_states()}, visits);
+  writer.add("value", tables.shape(3), values).add("upper", tables.shape(3), uppers);
+  writer.add("current_policy", tables.shape(4), policies);
+  std::vector<double> lowers;
+  std::vector<double> markov;
+  if (!trainer.low_values(Player(0)).empty()) {
+    lowers = tables.values([&](Player j) { return trainer.low_values(j); });
+    writer.add("lower", tables.shape(3), lowers);
+  }
+  if (monotone) {
+    markov = tables.policies(true);
+    writer.add("markov_policy", tables.shape(4), markov);
+  }
+  writer.write(path_ / "tables.safetensors");
+  for (AppendFile* file : {&*metrics_, &*table_, &*timing_}) file->sync();
+  write_file(path_ / "result.json", result);
+}
+
+}  // namespace vlearn

@@ -1,0 +1,226 @@
+# Copyright the vlearn authors
+# SPDX-License-Identifier: Apache-2.0
+"""`vlearn learn` as a user meets it: what it learns, what it leaves behind, how it stops."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from safetensors.numpy import load_file
+
+VLEARN = os.environ["VLEARN"]
+FILES = ["config.json", "metrics.csv", "metrics.jsonl", "result.json", "tables.safetensors"]
+
+
+class Learn(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def run_command(self, *arguments, **options):
+        options = {"capture_output": True, "text": True, "cwd": self.folder} | options
+        return subprocess.run([VLEARN, "learn", *arguments], **options)
+
+    def learn(self, *arguments):
+        done = self.run_command(*arguments, "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def test_rock_paper_scissors(self):
+        result = self.learn("rps", "--target", "nash", "--episodes", "1e6", "--seed", "1")
+        self.assertEqual(result["schema"], "vlearn.learn/1")
+        self.assertEqual((result["episodes"], result["agent_steps"]), (10**6, 2 * 10**6))
+        for player in result["players"]:
+            # The value of the game is 0. The estimate moves by about 1e-3; V is at most 0.01 above.
+            self.assertAlmostEqual(player["value"], 0.0, delta=0.01)
+            self.assertAlmostEqual(player["mean_return"], 0.0, delta=0.01)
+            self.assertGreater(player["upper"], 0.0)
+            self.assertLess(player["upper"], 0.02)
+        tables = load_file(self.folder / "runs/rps-1/tables.safetensors")
+        self.assertEqual(tables["visits"].tolist(), [[10**6]])
+        self.assertEqual(tables["current_policy"].shape, (2, 1, 1, 3))
+
+    def test_eight_players(self):
+        game = "random:players=8,states=4,actions=3,horizon=5,seed=1"
+        result = self.learn(game, "--target", "cce", "--episodes", "1e5")
+        self.assertEqual(len(result["players"]), 8)
+        for player in result["players"]:
+            # Means of many rewards between 0 and 1, five a game. What was learned is worth about as
+            # much as what was earned lately, and V is above it.
+            self.assertAlmostEqual(player["value"], player["mean_return"], delta=0.05)
+            self.assertGreater(player["upper"], player["value"])
+
+    def test_correlated_equilibrium_of_chicken(self):
+        result = self.learn("chicken", "--target", "ce", "--episodes", "1e6")
+        low, high = sorted(player["value"] for player in result["players"])
+        # Learning ends in one of the two pure equilibria, worth 2 and 7.
+        self.assertAlmostEqual(low, 2.0, delta=0.1)
+        self.assertAlmostEqual(high, 7.0, delta=0.1)
+
+    def test_best_policy_of_river_swim(self):
+        result = self.learn("river-swim", "--target", "optimal", "--episodes", "1e6")
+        (player,) = result["players"]
+        # The optimum is 21 700. Nothing is worth more; V is above it.
+        self.assertGreater(player["value"], 0.7 * 21700)
+        self.assertLess(player["value"], 21700)
+        self.assertGreater(player["upper"], 21700)
+
+    def test_monotone_soccer(self):
+        result = self.learn("soccer", "--target", "nash", "--monotone", "--episodes", "1e5")
+        for player in result["players"]:
+            self.assertAlmostEqual(player["value"], 0.0, delta=0.02)  # by symmetry
+            self.assertGreaterEqual(player["upper"], 0.0)
+        tables = load_file(self.folder / "runs/soccer-1/tables.safetensors")
+        sums = tables["markov_policy"].sum(axis=3)
+        self.assertTrue(((abs(sums - 1.0) < 1e-12) | (sums == 0.0)).all())
+
+    def test_rigorous_run_bounds_its_gap(self):
+        result = self.learn("matching-pennies", "--preset", "rigorous", "--episodes", "3e5")
+        self.assertIn("probability 0.99", result["guarantee"])
+        for player in result["players"]:
+            self.assertLess(player["lower"], 0.0)  # the value of the game
+            self.assertGreater(player["upper"], 0.0)
+            self.assertGreater(player["gap_bound"], 0.0)
+        self.assertLess(result["gap_bound"], 0.5)  # of 2; 0.2 here
+
+    def test_the_target_is_what_fits_the_game(self):
+        for game, target in (("rps", "nash"), ("chicken", "cce"), ("chain", "optimal")):
+            self.assertEqual(self.learn(game, "--episodes", "10")["target"], target)
+
+    def test_refusals_say_why_and_what_to_do(self):
+        for arguments, words in (
+            (("chicken", "--target", "nash", "--episodes", "9"), ("zero-sum", "cce")),
+            (("chicken", "--monotone", "--episodes", "9"), ("monotone", "nash")),
+            (("rps", "--target", "optimal", "--episodes", "9"), ("2 players", "nash")),
+            (("chicken", "--target", "ce", "--rule", "ftrl", "--episodes", "9"), ("ftrl-swap",)),
+            (("rps",), ("--episodes", "--max-time")),
+            (("rps", "--episodes", "1.5"), ("1e6",)),
+            (("rps", "--episodes", "0"), ("1e6",)),
+            (("rps", "--episodes", "1e99"), ("1e6",)),
+            (("rps", "--episodes", "9", "--preset", "papr"), ("preset",)),
+            (("rps", "--episodes", "9", "--delta", "2"), ("delta",)),
+            (("rsp", "--episodes", "9"), ("rps",)),
+        ):
+            with self.subTest(arguments=arguments):
+                done = self.run_command(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                for word in words:
+                    self.assertIn(word, done.stderr)
+                self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_the_same_files_for_any_number_of_threads(self):
+        game = "random:players=3,states=3,actions=3,horizon=3,seed=2"
+        folders = {}
+        for threads in ("1", "2", "5"):
+            out = self.folder / threads
+            arguments = ("--episodes", "2e4", "--seeds", "5", "--threads", threads, "--out", out)
+            runs = self.learn(game, *arguments)["runs"]
+            self.assertEqual([run["seed"] for run in runs], [1, 2, 3, 4, 5])
+            folders[threads] = [Path(run["out"]) for run in runs]
+        for runs in zip(*folders.values(), strict=True):
+            for name in FILES:
+                self.assertEqual(len({(run / name).read_bytes() for run in runs}), 1)
+        alone = self.learn(game, "--episodes", "2e4", "--seed", "3", "--out", "alone")
+        self.assertEqual(Path(alone["out"]).name, "alone")
+        for name in FILES:
+            same = (self.folder / "alone" / name).read_bytes()
+            self.assertEqual(same, (folders["1"][2] / name).read_bytes())
+
+    def test_a_run_is_not_overwritten(self):
+        self.learn("rps", "--episodes", "10")
+        again = self.run_command("rps", "--episodes", "20")
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("--force", again.stderr)
+        config = json.loads((self.folder / "runs/rps-1/config.json").read_text())
+        self.assertEqual(config["episodes"], 10)
+        self.assertEqual(self.learn("rps", "--episodes", "20", "--force")["episodes"], 20)
+
+    def test_metrics_have_fixed_episodes(self):
+        self.learn("rps", "--episodes", "25", "--pessimistic")
+        rows = [
+            json.loads(line)
+            for line in (self.folder / "runs/rps-1/metrics.jsonl").read_text().splitlines()
+        ]
+        want = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25]
+        self.assertEqual([row["episode"] for row in rows], want)
+        csv = (self.folder / "runs/rps-1/metrics.csv").read_text().splitlines()
+        self.assertEqual(len(csv), 1 + 2 * len(want))
+        self.assertEqual(csv[-1].split(",")[:2], ["25", "2"])
+        self.assertEqual(float(csv[-1].split(",")[2]), rows[-1]["players"][1]["value"])
+
+    def test_k_of_the_bonus_is_the_episodes_asked_for(self):
+        for arguments, horizon in (
+            (("--episodes", "30"), 30),
+            (("--episodes", "30", "--horizon-episodes", "1e7"), 10**7),
+            (("--max-time", "0.01"), 10**9),
+        ):
+            self.learn("rps", *arguments, "--force")
+            config = json.loads((self.folder / "runs/rps-1/config.json").read_text())
+            self.assertEqual(config["horizon_episodes"], horizon)
+
+    def test_time_and_signals_stop_a_run_in_good_order(self):
+        result = self.learn("rps", "--max-time", "0.2")
+        self.assertEqual(result["stopped"], "time")
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            out = self.folder / str(code)
+            command = [VLEARN, "learn", "rps", "--max-time", "600", "--json", "--out", out]
+            process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE)
+            metrics = out / "metrics.csv"
+            while not (metrics.exists() and metrics.read_text().count("\n") > 20):
+                time.sleep(0.01)
+            process.send_signal(number)
+            output, _ = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, code)
+            self.assertEqual(json.loads(output)["stopped"], "interrupt")
+            self.assertTrue((out / "result.json").exists())
+
+    def test_a_bar_on_a_terminal_and_nothing_where_it_is_quiet(self):
+        for extra, bar in (((), True), (("--quiet",), False)):
+            reader, writer = pty.openpty()
+            command = [VLEARN, "learn", "rps", "--max-time", "0.5", "--force", *extra]
+            subprocess.run(
+                command,
+                cwd=self.folder,
+                stderr=writer,
+                capture_output=False,
+                stdout=subprocess.DEVNULL,
+                check=True,
+            )
+            os.close(writer)
+            try:
+                shown = os.read(reader, 100_000).decode()
+            except OSError:  # nothing was written
+                shown = ""
+            os.close(reader)
+            self.assertEqual("agent-steps/s" in shown, bar)
+            self.assertEqual("[#" in shown or "[ " in shown, bar)
+
+    def test_a_game_from_standard_input(self):
+        text = subprocess.run(
+            [VLEARN, "game", "convert", "rps", "-"], capture_output=True, text=True, check=True
+        ).stdout
+        done = self.run_command("-", "--episodes", "10", input=text)
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue((self.folder / "runs/stdin-1").is_dir())
+
+    def test_the_signature(self):
+        recorded = Path(__file__).parents[1] / "golden" / "signature.txt"
+        for threads in ("1", "2"):
+            done = subprocess.run(
+                [VLEARN, "bench", "--signature", "--threads", threads],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            self.assertEqual(done.stdout, recorded.read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,322 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/run/learn.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "support/expect_error.h"
+#include "support/markov_gap.h"
+#include "support/temporary_folder.h"
+#include "vlearn/bandit/tsallis.h"
+#include "vlearn/core/container.h"
+#include "vlearn/core/json.h"
+#include "vlearn/core/simd.h"
+#include "vlearn/game/game_io.h"
+#include "vlearn/run/run_folder.h"
+#include "vlearn/run/self_play.h"
+#include "vlearn/run/signature.h"
+#include "vlearn/run/trainer.h"
+
+namespace vlearn {
+namespace {
+
+using test::error_of;
+using test::TemporaryFolder;
+
+std::unique_ptr<Trainer> trainer_of(const AnyGame& game,
+                                    const LearnerOptions& options,
+                                    std::uint64_t seed = 1) {
+  return std::visit([&](const auto& model) { return make_trainer(GameRef(model), options, seed); },
+                    game);
+}
+
+std::string recorded_signature() {
+  std::ifstream file(VLEARN_SIGNATURE_FILE);
+  std::string word;
+  file >> word;
+  return word;
+}
+
+TEST(Signature, IsTheRecordedOneForEveryThreadCountAndVectorWidth) {
+  const auto now = [](std::size_t threads) {
+    std::string text(16, '0');
+    std::snprintf(text.data(), 17, "%016llx",
+                  static_cast<unsigned long long>(learning_signature(threads)));
+    return text;
+  };
+  for (const std::size_t threads : {1U, 2U, 3U, 8U}) EXPECT_EQ(now(threads), recorded_signature());
+  for (const std::string& target : simd_targets()) {
+    use_simd_target(target);
+    EXPECT_EQ(now(0), recorded_signature()) << target;
+  }
+  use_simd_target("");
+}
+
+TEST(Signature, ChangesWithWhatIsLearned) {
+  const AnyGame game = make_game("random:players=2,states=2,actions=2,horizon=2,seed=1");
+  const LearnerOptions options = preset_options(Preset::practical, Target::cce);
+  const auto signature = [&](std::uint64_t seed, std::uint64_t episodes) {
+    const auto trainer = trainer_of(game, options, seed);
+    trainer->play_until(episodes, {});
+    return trainer->signature();
+  };
+  EXPECT_EQ(signature(1, 50), signature(1, 50));
+  EXPECT_NE(signature(1, 50), signature(2, 50));
+  EXPECT_NE(signature(1, 50), signature(1, 51));
+}
+
+TEST(Trainer, PlaysOnWhereItStopped) {
+  const AnyGame game = make_game("random:players=3,states=3,actions=3,horizon=3,seed=4");
+  const LearnerOptions options = preset_options(Preset::rigorous, Target::ce);
+  const auto once = trainer_of(game, options);
+  once->play_until(500, {});
+  const auto pieces = trainer_of(game, options);
+  for (const std::uint64_t end : {1U, 2U, 77U, 77U, 499U, 500U}) pieces->play_until(end, {});
+  EXPECT_EQ(once->signature(), pieces->signature());
+  EXPECT_EQ(once->gap_sum(Player(1)), pieces->gap_sum(Player(1)));
+  CancelSource source;
+  source.request();
+  pieces->play_until(600, source.token());
+  EXPECT_EQ(pieces->episodes(), 500U);
+}
+
+TEST(Trainer, RefusesWhatHasNoGuarantee) {
+  const auto refusal = [](const char* name, Target target, bool monotone) {
+    const AnyGame game = make_game(name);
+    LearnerOptions options = preset_options(Preset::practical, target);
+    options.monotone = monotone;
+    return error_of(ErrorKind::usage, [&] { static_cast<void>(trainer_of(game, options)); });
+  };
+  const auto says = [](const std::string& text, const char* part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  says(refusal("random:players=3", Target::nash, false), "ask for cce or ce");
+  says(refusal("random:players=2", Target::nash, false), "zero-sum games only");
+  says(refusal("random:players=2", Target::optimal, false), "ask for cce");
+  says(refusal("soccer", Target::optimal, false), "ask for nash");
+  says(refusal("soccer", Target::cce, true), "not with cce");
+  says(refusal("random:players=1", Target::nash, false), "ask for cce or ce");
+  LearnerOptions options = preset_options(Preset::practical, Target::ce);
+  options.rule = RuleName::ftrl;
+  EXPECT_NE(flaw_of(options), std::nullopt);
+  options = preset_options(Preset::practical, Target::cce);
+  options.delta = 1.0;
+  EXPECT_NE(flaw_of(options), std::nullopt);
+  options.delta = std::nan("");
+  EXPECT_NE(flaw_of(options), std::nullopt);
+  options.delta = 0.1;
+  EXPECT_EQ(flaw_of(options), std::nullopt);
+  options.bonus_constant = -1.0;
+  EXPECT_NE(flaw_of(options), std::nullopt);
+}
+
+TEST(Presets, AreWhatTheyAreCalled) {
+  const LearnerOptions paper = preset_options(Preset::paper, Target::cce);
+  EXPECT_EQ(paper.bonus_constant, 11.0);
+  EXPECT_EQ(paper.loss_scale, LossScale::paper);
+  EXPECT_NE(guarantee_of(paper).find("theorem"), std::string::npos);
+  LearnerOptions weak = paper;
+  weak.bonus_constant = 0.01;
+  EXPECT_NE(guarantee_of(weak).find("none"), std::string::npos);
+  const LearnerOptions rigorous = preset_options(Preset::rigorous, Target::ce);
+  EXPECT_EQ(rigorous.rule, RuleName::ftrl_swap_rigorous);
+  EXPECT_NE(guarantee_of(rigorous).find("above and below"), std::string::npos);
+  LearnerOptions variates = rigorous;
+  variates.control_variate = true;
+  EXPECT_NE(guarantee_of(variates).find("none"), std::string::npos);
+}
+
+TEST(Rows, ComeAtFixedEpisodes) {
+  std::vector<std::uint64_t> rows;
+  for (std::uint64_t k = 0; k < 1000;) rows.push_back(k = next_row_episode(k));
+  const std::vector<std::uint64_t> want = {1,   2,   3,   4,   5,   6,   8,   10,  12,  15,
+                                           20,  25,  30,  40,  50,  60,  80,  100, 120, 150,
+                                           200, 250, 300, 400, 500, 600, 800, 1000};
+  EXPECT_EQ(rows, want);
+  EXPECT_EQ(next_row_episode(10), 12U);
+  EXPECT_EQ(next_row_episode(999'999), 1'000'000U);
+  EXPECT_GT(next_row_episode(std::uint64_t{1} << 60U), std::uint64_t{1} << 60U);
+}
+
+TEST(Learn, ReportsRowsAndStops) {
+  const AnyGame game = make_game("random:players=2,states=3,actions=2,horizon=3,seed=1");
+  LearnConfig config;
+  config.learner = preset_options(Preset::rigorous, Target::cce);
+  config.episodes = 1234;
+  std::vector<MetricsRow> rows;
+  std::uint64_t reported = 0;
+  LearnHooks hooks;
+  hooks.row = [&](const MetricsRow& row) { rows.push_back(row); };
+  hooks.progress = [&](std::uint64_t episodes) { reported = episodes; };
+  const auto trainer = trainer_of(game, config.learner);
+  const LearnResult result = learn(*trainer, frame_of(game), config, hooks);
+  EXPECT_EQ(result.stopped, Stopped::episodes);
+  EXPECT_EQ(result.last.episode, 1234U);
+  EXPECT_EQ(result.agent_steps, 1234U * 6U);
+  EXPECT_EQ(reported, 1234U);
+  EXPECT_EQ(rows.front().episode, 1U);
+  EXPECT_EQ(rows.back().episode, 1234U);
+  EXPECT_EQ(rows[rows.size() - 2].episode, 1200U);
+  // Returns of the rows, weighted with their episodes, make the return of the run.
+  double earned = 0.0;
+  std::uint64_t before = 0;
+  for (const MetricsRow& row : rows) {
+    earned += row.players[1].mean_return * static_cast<double>(row.episode - before);
+    before = row.episode;
+  }
+  EXPECT_NEAR(earned / 1234.0, result.last.players[1].mean_return, 1e-12);
+  for (const PlayerMetrics& player : result.last.players) {
+    EXPECT_LE(*player.lower, player.value);
+    EXPECT_GE(player.upper, player.value);
+    EXPECT_GE(*player.gap_bound, player.upper - *player.lower);  // bounds shrink with time
+  }
+  CancelSource source;
+  source.request();
+  hooks.cancel = source.token();
+  const auto stopped = trainer_of(game, config.learner);
+  EXPECT_EQ(learn(*stopped, frame_of(game), config, hooks).stopped, Stopped::interrupt);
+  config.episodes.reset();
+  config.max_seconds = 1e-9;
+  const auto late = trainer_of(game, config.learner);
+  EXPECT_EQ(learn(*late, frame_of(game), config, {}).stopped, Stopped::time);
+}
+
+/// The estimate is the average of what came, without bonus: computed here from the visits.
+TEST(Learn, EstimatesWhatWasEarned) {
+  const AnyGame any = make_game("random:players=2,states=3,actions=2,horizon=3,seed=1");
+  const auto& game = std::get<DenseGame>(any);
+  SelfPlay<Tsallis<>> play(GameRef(game), Tsallis<>(3),
+                           preset_options(Preset::practical, Target::cce), 3);
+  const Seat& seat = play.seat();
+  std::vector<double> estimate(seat.num_cells() + 1, 0.0);
+  for (std::size_t h = 0; h < 3; ++h) {
+    for (std::size_t i = seat.first_cell[h]; i < seat.first_cell[h + 1]; ++i) {
+      estimate[i] = 0.5 * static_cast<double>(3 - h);
+    }
+  }
+  std::vector<std::uint64_t> visits(seat.num_cells(), 0);
+  for (std::uint64_t k = 0; k < 1000; ++k) {
+    play.play_episode(Episode(k), [&](const JointVisit& visit) {
+      const double alpha = 4.0 / (3.0 + static_cast<double>(++visits[visit.cell]));
+      const std::size_t next =
+          visit.h.index() == 2 ? seat.num_cells() : seat.cell(visit.h.next(), visit.next);
+      estimate[visit.cell] =
+          (1.0 - alpha) * estimate[visit.cell] + alpha * (visit.rewards[1] + estimate[next]);
+    });
+  }
+  for (std::size_t i = 0; i <= seat.num_cells(); ++i) {
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(play.table(Player(1)).estimates()[i]),
+              std::bit_cast<std::uint64_t>(estimate[i]));
+  }
+}
+
+/// Players with different moves learn side by side, and each legal action is played.
+TEST(Learn, PlayersMayHaveDifferentMoves) {
+  const AnyGame game = load_game("pursuit").game;
+  const LearnerOptions options = preset_options(Preset::practical, Target::cce);
+  const auto trainer = trainer_of(game, options);
+  trainer->play_until(2000, {});
+  for (const Player player : all<Player>(frame_of(game).num_players())) {
+    const Seat& seat = trainer->seat(player);
+    for (std::size_t i = 0; i < seat.num_cells(); ++i) {
+      double sum = 0.0;
+      for (const double p : trainer->policy(player, i)) sum += p;
+      EXPECT_NEAR(sum, 1.0, 1e-12);
+      EXPECT_EQ(trainer->policy(player, i).size(), seat.num_actions[i]);
+    }
+  }
+}
+
+/// How good the Markov policies of monotonic V-learning are, exactly.
+TEST(Learn, MonotoneOutputsAreNearlyEquilibria) {
+  const AnyGame any =
+      make_game("random:players=2,states=3,actions=3,horizon=3,kind=zero-sum,seed=7");
+  const auto& game = std::get<DenseGame>(any);
+  LearnerOptions options = preset_options(Preset::practical, Target::nash);
+  options.monotone = true;
+  options.horizon_episodes = 200'000;
+  const auto trainer = trainer_of(any, options);
+  const auto gap = [&] {
+    std::vector<std::vector<WeightedProfile>> policy;
+    for (std::size_t i = 0; i < trainer->seat(Player(0)).num_cells(); ++i) {
+      WeightedProfile profile{1.0, {}};
+      for (const Player player : all<Player>(2)) {
+        const std::span<const double> own = trainer->markov_policy(player, i);
+        profile.policies.insert(profile.policies.end(), own.begin(), own.end());
+      }
+      policy.push_back({profile});
+    }
+    const std::vector<double> gains = test::markov_gap(game, Target::nash, policy).gains;
+    return gains[0] + gains[1];
+  };
+  trainer->play_until(2'000, {});
+  const double early = gap();
+  trainer->play_until(200'000, {});
+  const double late = gap();
+  EXPECT_GT(early, 0.2);  // 0.376
+  EXPECT_LT(late, 0.04);  // 0.0204 with this seed
+  EXPECT_GT(late, 0.0);
+}
+
+std::string read(const std::filesystem::path& path) {
+  return std::string(FileBytes::read(path, 1U << 24U).text());
+}
+
+TEST(RunFolder, HoldsEverythingAndReplacesNothing) {
+  const TemporaryFolder folder;
+  const LoadedGame game = load_game("rps");
+  LearnConfig config;
+  config.learner = preset_options(Preset::rigorous, Target::nash);
+  config.learner.monotone = true;
+  config.episodes = 100;
+  const RunTitle title{"rps", "rigorous"};
+  const auto write = [&](const std::filesystem::path& path, bool force) {
+    const auto trainer = trainer_of(game.game, config.learner);
+    RunFolder run(path, force, config_to_json(title, game, config));
+    LearnHooks hooks;
+    hooks.row = [&](const MetricsRow& row) { run.add(row, 0.5); };
+    const LearnResult result = learn(*trainer, frame_of(game.game), config, hooks);
+    JsonWriter json;
+    json.begin_object();
+    write_result(json, title, game, config, result);
+    run.finish(json.end_object().text(), *trainer, frame_of(game.game), true);
+  };
+  write(folder / "a", false);
+  write(folder / "b" / "c", false);
+  for (const char* file : {"config.json", "metrics.jsonl", "metrics.csv", "result.json",
+                           "tables.safetensors", "timing.jsonl"}) {
+    EXPECT_EQ(read(folder / "a" / file), read(folder / "b" / "c" / file)) << file;
+  }
+  const Container tables = Container::open(folder / "a" / "tables.safetensors");
+  EXPECT_EQ(tables.view<std::uint64_t>("visits")[0], 100U);
+  EXPECT_EQ(tables.view<double>("current_policy").size(), 6U);
+  EXPECT_EQ(tables.view<double>("markov_policy").size(), 6U);
+  EXPECT_EQ(tables.view<double>("lower").size(), 2U);
+  const std::string metrics = read(folder / "a" / "metrics.csv");
+  EXPECT_EQ(metrics.substr(0, 14), "episode,player");
+  EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 1 + 2 * 18);
+  EXPECT_NE(error_of(ErrorKind::usage, [&] { write(folder / "a", false); }).find("--force"),
+            std::string::npos);
+  write_file(folder / "a" / "mine.txt", "keep");
+  write(folder / "a", true);
+  EXPECT_EQ(read(folder / "a" / "mine.txt"), "keep");
+  error_of(ErrorKind::usage, [&] { write(folder / "a" / "mine.txt", true); });
+}
+
+TEST(RunFolder, NamesAreSafe) {
+  EXPECT_EQ(run_name("rps", 1), "rps-1");
+  EXPECT_EQ(run_name("random:players=8,seed=1", 3), "random-players=8,seed=1-3");
+  EXPECT_EQ(run_name("../my games/poker.json", 2), "poker-2");
+  EXPECT_EQ(run_name("-", 2), "stdin-2");
+  EXPECT_EQ(run_name("a\nb\x1b[31m", 2), "a-b--31m-2");
+}
+
+}  // namespace
+}  // namespace vlearn
