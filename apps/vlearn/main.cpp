@@ -151,6 +151,7 @@ ExitCode parse_and_run(int argc, char** argv) {
   add_games(app, task);
   add_game(app, task);
   add_learn(app, task);
+  add_plan(app, task);
   add_self_test(app, task);
   try {
     app.parse(argc, argv);

@@ -50,5 +50,6 @@
 #include "vlearn/game/polymatrix.h"         // IWYU pragma: export
 #include "vlearn/game/tabular.h"            // IWYU pragma: export
 #include "vlearn/run/game_ref.h"            // IWYU pragma: export
+#include "vlearn/run/plan.h"                // IWYU pragma: export
 #include "vlearn/run/self_play.h"           // IWYU pragma: export
 #include "vlearn/run/trainer.h"             // IWYU pragma: export

@@ -116,4 +116,10 @@ JsonWriter& JsonWriter::value(std::uint64_t number) {
   return *this;
 }
 
+JsonWriter& JsonWriter::null() {
+  separate();
+  text_ += "null";
+  return *this;
+}
+
 }  // namespace vlearn

@@ -42,6 +42,7 @@ class Cli(unittest.TestCase):
             ("game", "random"),
             ("game", "simulate"),
             ("games",),
+            ("plan",),
             ("self-test",),
         ):
             with self.subTest(command=command):
@@ -200,6 +201,92 @@ class Cli(unittest.TestCase):
         done = run("game", "show", "random:players=40")
         self.assertEqual(done.returncode, 5)
         self.assertIn("more numbers than can be counted", done.stderr)
+
+    def test_plan_says_what_the_theorems_ask_for(self):
+        done = run("plan", "chicken", "--eps", "0.1", "--delta", "0.01")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for words in (
+            "m = 2 players, H = 1 steps, S = 1 states, A = 2 actions",
+            "0.1 where rewards go from 0 to 7",
+            "eps = 0.0142857 for rewards in [0, 1]",
+            "Theorem 6  cce: 16554543540 episodes, 33109087080 agent-steps",
+            "eps >= e S H^2/K + 8 e c sqrt(H^5 S A iota/K)",
+            "c = 11, iota = 29.52",
+            "Theorem 7  ce: ",
+            "rigorous   cce: ",
+        ):
+            self.assertIn(words, done.stdout)
+        for words in ("Theorem 4", "Theorem 5", "Theorem 8"):
+            self.assertNotIn(words, done.stdout)
+
+    def test_plan_as_json(self):
+        plan = json.loads(run("plan", "rps", "--eps", "0.2", "--json").stdout)
+        self.assertEqual(plan["schema"], "vlearn.plan/1")
+        self.assertEqual(plan["widest_range"], [-1, 1])
+        self.assertEqual(plan["eps_unit"], 0.1)
+        names = [row["theorem"] for row in plan["theorems"]]
+        self.assertEqual(
+            names,
+            [
+                "Theorem 5",
+                "rigorous",
+                "Theorem 8",
+                "Theorem 6",
+                "rigorous",
+                "Theorem 7",
+                "rigorous",
+            ],
+        )
+        for row in plan["theorems"]:
+            for key in ("target", "promise", "formula", "iota", "episodes", "episodes_log10"):
+                self.assertTrue(row[key], key)
+            self.assertEqual(row["constant"], None if row["theorem"] == "rigorous" else 11)
+            self.assertEqual(row["agent_steps"], 2 * row["episodes"])
+        for target, expected in (("nash", 3), ("cce", 2), ("ce", 2)):
+            done = run("plan", "rps", "--target", target, "--json")
+            rows = json.loads(done.stdout)["theorems"]
+            self.assertEqual([row["target"] for row in rows], [target] * expected)
+        rows = json.loads(run("plan", "river-swim", "--json").stdout)["theorems"]
+        self.assertEqual(rows[0]["theorem"], "Theorem 4")
+        self.assertEqual(rows[0]["target"], "optimal")
+
+    def test_plan_of_more_episodes_than_can_be_counted(self):
+        done = run("plan", "rps", "--eps", "1e-9", "--json")
+        row = json.loads(done.stdout)["theorems"][0]
+        self.assertEqual((row["episodes"], row["agent_steps"]), (None, None))
+        self.assertGreater(row["episodes_log10"], 18.96)
+        self.assertIn("more than 9.2e18 episodes", run("plan", "rps", "--eps", "1e-9").stdout)
+
+    def test_plan_with_a_smaller_constant_is_no_theorem(self):
+        done = run("plan", "rps", "--bonus-constant", "1", "--json")
+        self.assertIn("there is no theorem", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["theorems"][0]["constant"], 1)
+
+    def test_plan_refuses(self):
+        for arguments, words in (
+            (("chicken", "--eps", "0"), "--eps: 0 is no gap"),
+            (("chicken", "--eps", "-1"), "--eps: -1 is no gap"),
+            (("chicken", "--eps", "nan"), "is no gap"),
+            (("chicken", "--eps", "inf"), "is no gap"),
+            (("chicken", "--eps", "7"), "ask for less than 7"),
+            (("chicken", "--eps", "1e-200"), "more than 1e300 episodes"),
+            (("chicken", "--eps", "much"), "--eps"),
+            (("chicken", "--delta", "0"), "between 0 and 1"),
+            (("chicken", "--delta", "1"), "between 0 and 1"),
+            (("chicken", "--delta", "nan"), "between 0 and 1"),
+            (("chicken", "--bonus-constant", "-1"), "from 0 on"),
+            (("chicken", "--target", "nahs"), "did you mean 'nash'?"),
+            (("chicken", "--target", "zzz"), "want one of optimal, nash, cce, ce"),
+            (("chicken", "--target", "nash"), "ask for cce or ce"),
+            (("chicken", "--target", "optimal"), "this game has 2 players"),
+            (("river-swim", "--target", "nash"), "two-player zero-sum games only"),
+            (("chikcen",), "did you mean 'chicken'?"),
+            ((), "GAME"),
+        ):
+            with self.subTest(arguments=arguments):
+                done = run("plan", *arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(words, done.stderr)
 
     def test_an_error_needs_no_stderr(self):
         with open("/dev/full", "w") as full:

@@ -190,6 +190,8 @@ class JsonWriter {
   JsonWriter& value(bool flag);
   JsonWriter& value(std::int64_t number);
   JsonWriter& value(std::uint64_t number);
+  /// null: a member that has no value here.
+  JsonWriter& null();
 
   /// key() and value() at once.
   template <class T>

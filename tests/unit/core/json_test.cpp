@@ -159,7 +159,7 @@ TEST(JsonWriter, WritesWhatTheReaderReads) {
   json.begin_object().member("text", "q\"\\\n\t\x01z").member("x", 0.1).member("flag", true);
   json.member("big", UINT64_MAX).member("small", std::int64_t{INT64_MIN});
   json.key("list").begin_array().value(1.0).value(-0.0).begin_object().end_object().end_array();
-  json.key("none").begin_array().end_array().end_object();
+  json.key("none").begin_array().end_array().key("nothing").null().end_object();
   const JsonDocument document = parse(json.text());
   const JsonValue root = document.root();
   EXPECT_EQ(root.at("text").string(), "q\"\\\n\t\x01z");
@@ -169,6 +169,7 @@ TEST(JsonWriter, WritesWhatTheReaderReads) {
   EXPECT_EQ(root.at("small").integer(INT64_MIN, 0), INT64_MIN);
   EXPECT_TRUE(std::signbit(root.at("list").at(1U).number()));
   EXPECT_EQ(root.at("none").size(), 0U);
+  EXPECT_EQ(root.at("nothing").kind(), JsonKind::null);
 }
 
 TEST(JsonWriter, Layouts) {
