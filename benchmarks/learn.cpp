@@ -14,6 +14,7 @@
 #include "learn_plain.h"
 #include "measure.h"
 #include "vlearn/bandit/ftrl.h"
+#include "vlearn/core/parallel.h"
 #include "vlearn/game/any_game.h"
 #include "vlearn/run/self_play.h"
 
@@ -65,6 +66,27 @@ Measurement crowd(std::size_t players) {
                  per_agent_step(game.frame(), learning(GameRef(game))));
 }
 
+/// Wall time: independent seeds on all cores beside the same on one.
+Measurement seeds_on_all_cores() {
+  constexpr std::size_t seeds = 8;
+  const AnyGame any = make_game("random:players=2,actions=4,horizon=5,states=4");
+  const auto& game = std::get<DenseGame>(any);
+  const std::size_t steps = seeds * game.frame().num_players() * game.frame().horizon();
+  const auto on = [&](std::size_t threads) -> Work {
+    return [&game, threads, steps](std::size_t operations) {
+      std::vector<double> earned(seeds);
+      parallel_for(seeds, {.threads = threads}, [&](std::size_t i) {
+        SelfPlay<Ftrl<>> play(GameRef(game), Ftrl<>(game.frame().horizon()), paper(), i);
+        for (std::size_t k = 0; k < operations / steps; ++k) play.play_episode(Episode(k));
+        earned[i] = play.earned()[0];
+      });
+      return earned[0];
+    };
+  };
+  return compare_wall(fmt::format("{} seeds on {} cores, wall", seeds, available_cores()), on(0),
+                      "on one core, wall", on(1), std::size_t{1} << 24U);
+}
+
 }  // namespace
 
 std::vector<Measurement> learn() {
@@ -75,6 +97,7 @@ std::vector<Measurement> learn() {
   for (const std::size_t players : {2U, 10U, 100U, 1000U, 10'000U}) {
     measurements.push_back(crowd(players));
   }
+  measurements.push_back(seeds_on_all_cores());
   return measurements;
 }
 

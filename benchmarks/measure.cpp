@@ -3,6 +3,7 @@
 #include "measure.h"
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <limits>
 #include <utility>
@@ -49,6 +50,28 @@ Measurement compare(std::string name,
     result.reference_ns =
         std::min(result.reference_ns, ns_for(reference_work, reference_operations) /
                                           static_cast<double>(reference_operations));
+  }
+  return result;
+}
+
+Measurement compare_wall(std::string name,
+                         const Work& work,
+                         std::string reference,
+                         const Work& reference_work,
+                         std::size_t operations) {
+  constexpr int turns = 3;
+  const auto wall_ns = [&](const Work& one) {
+    const auto begin = std::chrono::steady_clock::now();
+    [[maybe_unused]] const volatile double result = one(operations);
+    const std::chrono::duration<double, std::nano> elapsed =
+        std::chrono::steady_clock::now() - begin;
+    return elapsed.count() / static_cast<double>(operations);
+  };
+  constexpr double never = std::numeric_limits<double>::infinity();
+  Measurement result{std::move(name), never, std::move(reference), never};
+  for (int turn = 0; turn < turns; ++turn) {
+    result.ns = std::min(result.ns, wall_ns(work));
+    result.reference_ns = std::min(result.reference_ns, wall_ns(reference_work));
   }
   return result;
 }

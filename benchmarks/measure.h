@@ -31,6 +31,13 @@ using Work = std::function<double(std::size_t operations)>;
 /// Without a reference: for work that has no counterpart elsewhere.
 [[nodiscard]] Measurement measure(std::string name, const Work& work);
 
+/// Wall time, for work on several threads: the best of a few turns with so many operations each.
+[[nodiscard]] Measurement compare_wall(std::string name,
+                                       const Work& work,
+                                       std::string reference,
+                                       const Work& reference_work,
+                                       std::size_t operations);
+
 // One function per group of `vlearn bench`.
 [[nodiscard]] std::vector<Measurement> bandit();
 [[nodiscard]] std::vector<Measurement> core();
