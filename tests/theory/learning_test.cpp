@@ -441,7 +441,7 @@ TEST(NestedMixture, BoundsKeptUpAreThoseOfTheRecord) {
   games.push_back(noisy_game());
   for (const DenseGame& game : games) {
     const Frame& frame = game.frame();
-    LearnerOptions options = preset_options(Preset::practical, Target::cce);
+    const LearnerOptions options = preset_options(Preset::practical, Target::cce);
     SelfPlay<Ftrl<>> play(GameRef(game), Ftrl<>(frame.horizon()), options, 3);
     NestedBounds<DenseGame> nested(game);
     RecordedMixture record(game);
@@ -470,8 +470,12 @@ TEST(NestedMixture, BoundsKeptUpAreThoseOfTheRecord) {
 
 // ---------------------------------------------------------------------------------- Lemma 11
 
-/// r + V_{h+1}^{k^i}(s') of every visit of every player's cell, V of the beginning of the episode.
-using Record = std::vector<std::vector<std::vector<double>>>;  // [player][cell][visit]
+/// Of every visit of a cell, with the values of the beginning of its episode.
+struct VisitTargets {
+  std::vector<double> high;  // r + V_{h+1}^{k^i}(s')
+  std::vector<double> low;   // the same from below, where values from below are kept
+};
+using Record = std::vector<std::vector<VisitTargets>>;  // [player][cell]
 
 /// sum_i alpha_t^i (x_i + beta_i), term by term.
 double weighted_sum(std::uint64_t horizon,
@@ -495,18 +499,23 @@ void play_and_compare(const DenseGame& game,
   const Frame& frame = game.frame();
   SelfPlay<Rule> play(GameRef(game), rule, options, 11);
   const std::size_t cells = play.seat().num_cells();
-  Record record(frame.num_players(), std::vector(cells, std::vector<double>()));
+  Record record(frame.num_players(), std::vector<VisitTargets>(cells));
   for (std::uint64_t k = 0; k < times.back(); ++k) {
     Values before;  // of each player
+    Values low_before;
     for (const Player player : all<Player>(frame.num_players())) {
       const std::span<const double> values = play.table(player).values();
+      const std::span<const double> low_values = play.table(player).low_values();
       before.emplace_back(values.begin(), values.end());
+      low_before.emplace_back(low_values.begin(), low_values.end());
     }
     play.play_episode(Episode(k), [&](const JointVisit& visit) {
       const std::size_t next =
           frame.is_last(visit.h) ? cells : play.seat().cell(visit.h.next(), visit.next);
       for (std::size_t j = 0; j < frame.num_players(); ++j) {
-        record[j][visit.cell].push_back(visit.rewards[j] + before[j][next]);
+        VisitTargets& targets = record[j][visit.cell];
+        targets.high.push_back(visit.rewards[j] + before[j][next]);
+        if (options.pessimistic) targets.low.push_back(visit.rewards[j] + low_before[j][next]);
       }
     });
     if (std::find(times.begin(), times.end(), k + 1) != times.end()) compare(play, record);
@@ -516,13 +525,14 @@ void play_and_compare(const DenseGame& game,
 const std::vector<std::string>& lemma_games() {
   static const std::vector<std::string> names = {
       "random:players=2,states=2,actions=3,horizon=2,seed=8",
+      "random:players=2,states=2,actions=2,horizon=3,seed=8",
       "random:players=3,states=2,actions=2,horizon=2,seed=9",
       "random:players=1,states=3,actions=2,horizon=1,seed=10"};
   return names;
 }
 
-/// log(m H S A K / delta), of games with as many states and actions everywhere.
-double paper_iota(const Frame& frame, const LearnerOptions& options, double factor) {
+/// log(factor m H S K / delta): with A or 4 B^p as the factor an iota.
+double log_of_events(const Frame& frame, const LearnerOptions& options, double factor) {
   return std::log(factor * static_cast<double>(frame.num_players() * frame.horizon()) *
                   static_cast<double>(frame.max_states()) *
                   static_cast<double>(options.horizon_episodes) / options.delta);
@@ -536,24 +546,25 @@ TEST(ValueRepresentation, OfBonusesThatAreGiven) {
     const Frame& frame = game.frame();
     const auto horizon = static_cast<double>(frame.horizon());
     const auto actions = static_cast<double>(frame.num_actions(Player(0), Step(0), State(0)));
+    std::uint64_t below_clip = 0;
     for (const Preset preset : {Preset::paper, Preset::practical}) {
       for (const Target target : {Target::cce, Target::ce}) {
         LearnerOptions options = preset_options(preset, target);
         options.horizon_episodes = times.back();
         if (preset == Preset::paper) options.bonus_constant = 0.02;  // or values stay at the clip
-        const double iota = paper_iota(frame, options, actions);
-        std::uint64_t below_clip = 0;
+        const double iota = log_of_events(frame, options, actions);
         const auto compare = [&](const auto& play, const Record& record) {
           for_each_cell(frame, [&](Step h, State, std::size_t cell) {
             for (std::size_t j = 0; j < record.size(); ++j) {
-              if (record[j][cell].empty()) continue;
+              const std::vector<double>& x = record[j][cell].high;
+              if (x.empty()) continue;
               const double size = preset == Preset::paper ? horizon : most(frame, h);
               const double spread = target == Target::ce ? actions : std::sqrt(actions);
               const auto beta = [&](std::uint64_t i) {
                 return options.bonus_constant * size * spread *
                        std::sqrt(horizon * iota / static_cast<double>(i));
               };
-              const double expected = weighted_sum(frame.horizon(), record[j][cell], beta);
+              const double expected = weighted_sum(frame.horizon(), x, beta);
               const auto& table = play.table(Player(j));
               EXPECT_NEAR(table.averages()[cell], expected, 1e-11 * expected);
               EXPECT_EQ(table.value(cell), std::min(most(frame, h), table.averages()[cell]));
@@ -566,9 +577,9 @@ TEST(ValueRepresentation, OfBonusesThatAreGiven) {
         } else {
           play_and_compare(game, Ftrl<>(frame.horizon()), options, times, compare);
         }
-        EXPECT_GT(below_clip, 0);
       }
     }
+    EXPECT_GT(below_clip, 0);
   }
 }
 
@@ -598,20 +609,22 @@ TEST(ValueRepresentation, OfBoundsThatAreProved) {
     const Frame& frame = game.frame();
     const auto horizon = static_cast<double>(frame.horizon());
     const auto actions = static_cast<double>(frame.num_actions(Player(0), Step(0), State(0)));
+    std::uint64_t below_clip = 0;
+    std::uint64_t above_zero = 0;
     for (const Target target : {Target::cce, Target::ce}) {
       for (const LossScale scale : {LossScale::step, LossScale::paper}) {
         const bool swap = target == Target::ce;
         LearnerOptions options = rigorous_options(target, times.back());
         options.loss_scale = scale;
-        const double iota = paper_iota(frame, options, 4.0 * (swap ? actions * actions : actions));
+        const double iota =
+            log_of_events(frame, options, 4.0 * (swap ? actions * actions : actions));
         const std::vector<double> bounds =
             rigorous_bounds(horizon, actions, iota, swap, times.back());
         const AlphaWeights alpha(frame.horizon());
-        std::uint64_t below_clip = 0;
         const auto compare = [&](const auto& play, const Record& record) {
           for_each_cell(frame, [&](Step h, State, std::size_t cell) {
             for (std::size_t j = 0; j < record.size(); ++j) {
-              const std::vector<double>& x = record[j][cell];
+              const std::vector<double>& x = record[j][cell].high;
               if (x.empty()) continue;
               const double size = scale == LossScale::paper ? horizon : most(frame, h);
               // The increments of which the bound is the average.
@@ -625,6 +638,16 @@ TEST(ValueRepresentation, OfBoundsThatAreProved) {
                           1e-11 * expected);
               EXPECT_NEAR(table.value(cell), std::min(most(frame, h), expected), 1e-11 * expected);
               if (table.value(cell) < most(frame, h)) ++below_clip;
+              // From below: Hoeffding's bound under the average.
+              double squares = 0.0;
+              for (std::uint64_t i = 1; i <= x.size(); ++i) {
+                squares += std::pow(alpha.weight(x.size(), i), 2);
+              }
+              const auto nothing = [](std::uint64_t) { return 0.0; };
+              const double low = weighted_sum(frame.horizon(), record[j][cell].low, nothing) -
+                                 most(frame, h) * std::sqrt(iota * squares / 2.0);
+              EXPECT_NEAR(table.low_values()[cell], std::max(0.0, low), 1e-11 * most(frame, h));
+              if (low > 0.0) ++above_zero;
             }
           });
         };
@@ -637,9 +660,10 @@ TEST(ValueRepresentation, OfBoundsThatAreProved) {
                                     rigorous_steps<Regret::external>(frame, options));
           play_and_compare(game, rule, options, times, compare);
         }
-        EXPECT_GT(below_clip, 0);
       }
     }
+    EXPECT_GT(below_clip, 0);
+    EXPECT_GT(above_zero, 0);
   }
 }
 
