@@ -129,22 +129,25 @@ void learn_one(
 
 std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& run) {
   const std::vector<PlayerMetrics>& players = run.result.last.players;
-  const bool low = players.front().lower.has_value();
+  const auto cell = [](const std::optional<double>& number) {
+    return number ? fmt::format("{:>14.6g}", *number) : fmt::format("{:>14}", "-");
+  };
+  const bool more = players.front().lower || players.front().gap_bound;
   std::string text =
-      fmt::format("{}: {}, seed {}, {} episodes, {} agent-steps{}\n", title.game,
+      fmt::format("{}: {}, seed {}, {} episodes, {} agent-steps{}\n", printable(title.game, 200),
                   name_of(run.config.learner.target), run.config.seed, run.result.last.episode,
                   run.result.agent_steps,
                   run.result.stopped == Stopped::episodes
                       ? ""
                       : fmt::format(" (stopped by {})", name_of(run.result.stopped)));
   text += fmt::format("{:<20}{:>14}{:>14}{:>14}", "player", "value", "mean return", "upper");
-  text += low ? fmt::format("{:>14}{:>14}\n", "lower", "gap bound") : "\n";
+  text += more ? fmt::format("{:>14}{:>14}\n", "lower", "gap bound") : "\n";
   for (std::size_t j = 0; j < std::min(players.size(), kShownPlayers); ++j) {
     text += fmt::format("{:<20}{:>14.6g}{:>14.6g}{:>14.6g}",
                         printable(game.about.names.player(Player(j)), 18), players[j].value,
                         players[j].mean_return, players[j].upper);
-    text +=
-        low ? fmt::format("{:>14.6g}{:>14.6g}\n", *players[j].lower, *players[j].gap_bound) : "\n";
+    if (more) text += cell(players[j].lower) + cell(players[j].gap_bound);
+    text += '\n';
   }
   if (players.size() > kShownPlayers) {
     text += fmt::format("... and {} more (--json has all)\n", players.size() - kShownPlayers);

@@ -51,12 +51,16 @@ std::optional<std::string> flaw_of(const LearnerOptions& options) {
   return std::nullopt;
 }
 
+bool has_bounds(const LearnerOptions& options) noexcept {
+  return options.bonus == Bonus::rigorous && !options.control_variate &&
+         (options.rule == RuleName::ftrl_rigorous || options.rule == RuleName::ftrl_swap_rigorous);
+}
+
 std::string guarantee_of(const LearnerOptions& options) {
-  const bool rigorous_rule =
-      options.rule == RuleName::ftrl_rigorous || options.rule == RuleName::ftrl_swap_rigorous;
-  if (!options.control_variate && options.bonus == Bonus::rigorous && rigorous_rule) {
-    return fmt::format("values bound from above and below with probability {}",
-                       1.0 - options.delta);
+  if (has_bounds(options)) {
+    return fmt::format(
+        "upper and lower bound what they should, with probability {}, for {} episodes",
+        1.0 - options.delta, options.horizon_episodes);
   }
   const bool paper_rule = options.rule == RuleName::ftrl ||
                           options.rule == RuleName::ftrl_predictive ||

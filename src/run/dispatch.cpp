@@ -37,12 +37,12 @@ class RuleTrainer final : public Trainer {
   RuleTrainer(const Order& order, const Rule& rule)
       : dummy_(order.dummy),
         play_(order.game, rule, order.options, order.seed),
-        pessimistic_(order.options.pessimistic),
+        options_(order.options),
         gap_sums_(play_.frame().num_players(), 0.0) {}
 
   void play_until(std::uint64_t episodes, const CancelToken& cancel) override {
     for (; episodes_ < episodes && !cancel.requested(); ++episodes_) {
-      if (pessimistic_) add_gaps();
+      if (has_bounds(options_)) add_gaps();
       play_.play_episode(Episode(episodes_));
     }
   }
@@ -73,8 +73,13 @@ class RuleTrainer final : public Trainer {
   [[nodiscard]] double earned(Player player) const noexcept override {
     return play_.earned()[player.index()];
   }
-  [[nodiscard]] double gap_sum(Player player) const noexcept override {
-    return gap_sums_[player.index()];
+  [[nodiscard]] std::optional<double> gap_bound(Player player) const noexcept override {
+    if (!has_bounds(options_) || episodes_ == 0 || episodes_ > options_.horizon_episodes) {
+      return std::nullopt;
+    }
+    if (options_.monotone) return duality_gap();
+    if (options_.target != Target::nash && !options_.pessimistic) return std::nullopt;
+    return gap_sums_[player.index()] / static_cast<double>(episodes_);
   }
   [[nodiscard]] std::uint64_t signature() const override {
     std::vector<std::uint64_t> parts = {episodes_};
@@ -92,17 +97,26 @@ class RuleTrainer final : public Trainer {
   }
 
  private:
+  /// V_1 + V_2 - H at the start, of zero-sum games.
+  [[nodiscard]] double duality_gap() const noexcept {
+    return at_start(play_.frame(), values(Player(0))) + at_start(play_.frame(), values(Player(1))) -
+           static_cast<double>(play_.frame().horizon());
+  }
   void add_gaps() noexcept {
-    for (std::size_t j = 0; j < gap_sums_.size(); ++j) {
-      const ValueTable<Rule>& table = play_.table(Player(j));
-      gap_sums_[j] +=
-          at_start(play_.frame(), table.values()) - at_start(play_.frame(), table.low_values());
+    for (const Player player : all<Player>(gap_sums_.size())) {
+      double& sum = gap_sums_[player.index()];
+      if (options_.target == Target::nash) {
+        sum += duality_gap();
+      } else if (options_.pessimistic) {
+        sum +=
+            at_start(play_.frame(), values(player)) - at_start(play_.frame(), low_values(player));
+      }
     }
   }
 
   std::shared_ptr<WithDummy> dummy_;  // play_ refers to it
   SelfPlay<Rule> play_;
-  bool pessimistic_;
+  LearnerOptions options_;
   std::vector<double> gap_sums_;
   std::uint64_t episodes_ = 0;
 };

@@ -43,11 +43,12 @@ class Meter {
       metrics.value = to_user(frame_, player, at_start(frame_, trainer_.estimates(player)));
       metrics.upper = to_user(frame_, player, at_start(frame_, trainer_.values(player)));
       metrics.mean_return = to_user(frame_, player, earned / episodes);
-      if (trainer_.low_values(player).empty()) continue;
-      metrics.lower = to_user(frame_, player, at_start(frame_, trainer_.low_values(player)));
-      metrics.gap_bound = to_user_difference(
-          frame_, player,
-          trainer_.gap_sum(player) / static_cast<double>(std::max<std::uint64_t>(row.episode, 1)));
+      if (!trainer_.low_values(player).empty()) {
+        metrics.lower = to_user(frame_, player, at_start(frame_, trainer_.low_values(player)));
+      }
+      if (const std::optional<double> bound = trainer_.gap_bound(player)) {
+        metrics.gap_bound = to_user_difference(frame_, player, *bound);
+      }
     }
     return row;
   }

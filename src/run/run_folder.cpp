@@ -44,6 +44,8 @@ PlayerMetrics combine(const MetricsRow& row, const Combine& combine) {
   result.upper = all_of([](const PlayerMetrics& m) { return m.upper; });
   if (row.players.front().lower) {
     result.lower = all_of([](const PlayerMetrics& m) { return m.lower.value_or(0.0); });
+  }
+  if (row.players.front().gap_bound) {
     result.gap_bound = all_of([](const PlayerMetrics& m) { return m.gap_bound.value_or(0.0); });
   }
   return result;

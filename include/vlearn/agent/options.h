@@ -88,6 +88,10 @@ inline constexpr double kPracticalBonusConstant = 0.3;
 /// What is wrong with a combination of choices, and what to do; nothing if it is fine.
 [[nodiscard]] std::optional<std::string> flaw_of(const LearnerOptions& options);
 
+/// Whether V and V_low are proven bounds (docs/theory/rigorous_bonus.md): the rigorous bonus with
+/// its own rules, no control variates.
+[[nodiscard]] bool has_bounds(const LearnerOptions& options) noexcept;
+
 /// Which guarantee these choices have: "Theorem 6, with probability 0.99", or why there is none.
 [[nodiscard]] std::string guarantee_of(const LearnerOptions& options);
 

@@ -33,8 +33,7 @@ struct PlayerMetrics {
   double upper = 0.0;                          ///< V_1
   std::optional<double> lower = std::nullopt;  ///< V_1 from below
   double mean_return = 0.0;                    ///< what was earned per episode since the row before
-  /// Mean over all episodes of V - V_low at the start. Where the bonus is rigorous it bounds the
-  /// gap of the paper's output policy, with probability 1 - delta.
+  /// Trainer::gap_bound().
   std::optional<double> gap_bound = std::nullopt;
 };
 

@@ -43,10 +43,13 @@ class Trainer {
                                                               std::size_t cell) const noexcept = 0;
   /// What the player has earned in all episodes, in units of [0, 1] rewards.
   [[nodiscard]] virtual double earned(Player player) const noexcept = 0;
-  /// Sum over the episodes of V - V_low at their first states, averaged over the law of the first
-  /// state, at the beginning of each episode: divided by the episodes it bounds the player's gap
-  /// where the bonus is rigorous. 0 without values from below.
-  [[nodiscard]] virtual double gap_sum(Player player) const noexcept = 0;
+  /// What the player can gain against the output policy, at most, with probability 1 - delta, known
+  /// from play alone, in units of [0, 1] rewards. For cce, ce and optimal the mean over the
+  /// episodes of V - V_low at the start of each; for nash, where players draw independently, the
+  /// mean of V_1 + V_2 - H, which bounds the gains of both together; of monotonic V-learning the
+  /// last V_1 + V_2 - H. Nothing where no proof covers it: see has_bounds(), and not beyond
+  /// horizon_episodes.
+  [[nodiscard]] virtual std::optional<double> gap_bound(Player player) const noexcept = 0;
   /// XXH3 of everything that was learned.
   [[nodiscard]] virtual std::uint64_t signature() const = 0;
 

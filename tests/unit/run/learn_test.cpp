@@ -80,11 +80,45 @@ TEST(Trainer, PlaysOnWhereItStopped) {
   const auto pieces = trainer_of(game, options);
   for (const std::uint64_t end : {1U, 2U, 77U, 77U, 499U, 500U}) pieces->play_until(end, {});
   EXPECT_EQ(once->signature(), pieces->signature());
-  EXPECT_EQ(once->gap_sum(Player(1)), pieces->gap_sum(Player(1)));
+  EXPECT_EQ(once->gap_bound(Player(1)).value(), pieces->gap_bound(Player(1)).value());
   CancelSource source;
   source.request();
   pieces->play_until(600, source.token());
   EXPECT_EQ(pieces->episodes(), 500U);
+}
+
+/// Which bound is kept for which target, computed here from the values.
+TEST(Trainer, BoundsTheGapThatTheTargetSpeaksOf) {
+  const AnyGame game =
+      make_game("random:players=2,states=2,actions=2,horizon=2,kind=zero-sum,seed=8");
+  const Frame& frame = frame_of(game);
+  const std::uint64_t episodes = 40'000;
+  for (const bool monotone : {false, true}) {
+    LearnerOptions options = preset_options(Preset::rigorous, Target::nash);
+    options.monotone = monotone;
+    options.horizon_episodes = episodes;
+    const auto trainer = trainer_of(game, options);
+    double sum = 0.0;
+    double last = 0.0;
+    for (std::uint64_t k = 0; k < episodes; ++k) {
+      sum += at_start(frame, trainer->values(Player(0))) +
+             at_start(frame, trainer->values(Player(1))) - 2.0;
+      trainer->play_until(k + 1, {});
+    }
+    last = at_start(frame, trainer->values(Player(0))) +
+           at_start(frame, trainer->values(Player(1))) - 2.0;
+    EXPECT_NEAR(trainer->gap_bound(Player(0)).value(),
+                monotone ? last : sum / static_cast<double>(episodes), 1e-10);
+    EXPECT_LT(last, 1.9);  // of 2: it says something
+    trainer->play_until(episodes + 1, {});
+    EXPECT_EQ(trainer->gap_bound(Player(0)), std::nullopt);  // beyond what iota counts
+  }
+  for (const LearnerOptions& options : {preset_options(Preset::paper, Target::nash),
+                                        preset_options(Preset::practical, Target::nash)}) {
+    const auto trainer = trainer_of(game, options);
+    trainer->play_until(10, {});
+    EXPECT_EQ(trainer->gap_bound(Player(0)), std::nullopt);
+  }
 }
 
 TEST(Trainer, RefusesWhatHasNoGuarantee) {
@@ -127,7 +161,7 @@ TEST(Presets, AreWhatTheyAreCalled) {
   EXPECT_NE(guarantee_of(weak).find("none"), std::string::npos);
   const LearnerOptions rigorous = preset_options(Preset::rigorous, Target::ce);
   EXPECT_EQ(rigorous.rule, RuleName::ftrl_swap_rigorous);
-  EXPECT_NE(guarantee_of(rigorous).find("above and below"), std::string::npos);
+  EXPECT_NE(guarantee_of(rigorous).find("upper and lower"), std::string::npos);
   LearnerOptions variates = rigorous;
   variates.control_variate = true;
   EXPECT_NE(guarantee_of(variates).find("none"), std::string::npos);
