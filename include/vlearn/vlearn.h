@@ -6,7 +6,7 @@
 
 #include "vlearn/agent/bonus.h"             // IWYU pragma: export
 #include "vlearn/agent/options.h"           // IWYU pragma: export
-#include "vlearn/agent/seat.h"              // IWYU pragma: export
+#include "vlearn/policy/seat.h"              // IWYU pragma: export
 #include "vlearn/agent/visit_clock.h"       // IWYU pragma: export
 #include "vlearn/agent/vlearner.h"          // IWYU pragma: export
 #include "vlearn/bandit/bank.h"             // IWYU pragma: export

@@ -151,6 +151,11 @@ HWY_INLINE void advance(Potential potential,
                         double* policy) {
   Row<kWidth, kCount> row(n);
   row.advance(step, means, losses);
+  if (policy == nullptr) {  // the losses alone
+    row.lower_to_least();
+    row.store(losses);
+    return;
+  }
   if (potential == Potential::entropy && means == nullptr) {
     // The least loss was 0 and has grown by one score at most: no need to wait for the new one.
     Row<kWidth, kCount> weights(row);
@@ -209,6 +214,7 @@ void advance_long(Potential potential,
   const auto lower = [&]() HWY_ATTR {
     for (std::size_t b = 0; b < n; ++b) losses[b] -= least;
   };
+  if (policy == nullptr) return lower();  // the losses alone
   if (potential == Potential::entropy) {
     if (means != nullptr) lower();
     for (std::size_t b = 0; b < n; ++b) {
@@ -292,21 +298,42 @@ namespace vlearn {
 
 HWY_EXPORT(advance_row_any);
 
+namespace {
+
+void dispatch(Potential potential,
+              std::size_t n,
+              const RowStep& step,
+              const double* means,
+              double* losses,
+              double* policy) noexcept {
+#if (HWY_TARGETS & (HWY_TARGETS - 1)) != 0
+  // HWY_DYNAMIC_DISPATCH, without a call into Highway's library to find where the choice is kept.
+  static const hwy::ChosenTarget& chosen = hwy::GetChosenTarget();
+  const auto advance_row = HWY_DISPATCH_TABLE(advance_row_any)[chosen.GetIndex()];
+  advance_row(potential, n, step, means, losses, policy);
+#else
+  HWY_STATIC_DISPATCH(advance_row_any)(potential, n, step, means, losses, policy);
+#endif
+}
+
+}  // namespace
+
 void advance_row(Potential potential,
                  std::size_t num_actions,
                  const RowStep& step,
                  const double* means,
                  double* losses,
                  double* policy) noexcept {
+  VLEARN_ASSERT(num_actions > 0 && step.action < num_actions && policy != nullptr);
+  dispatch(potential, num_actions, step, means, losses, policy);
+}
+
+void advance_losses(std::size_t num_actions,
+                    const RowStep& step,
+                    const double* means,
+                    double* losses) noexcept {
   VLEARN_ASSERT(num_actions > 0 && step.action < num_actions);
-#if (HWY_TARGETS & (HWY_TARGETS - 1)) != 0
-  // HWY_DYNAMIC_DISPATCH, without a call into Highway's library to find where the choice is kept.
-  static const hwy::ChosenTarget& chosen = hwy::GetChosenTarget();
-  const auto advance_row = HWY_DISPATCH_TABLE(advance_row_any)[chosen.GetIndex()];
-  advance_row(potential, num_actions, step, means, losses, policy);
-#else
-  HWY_STATIC_DISPATCH(advance_row_any)(potential, num_actions, step, means, losses, policy);
-#endif
+  dispatch(Potential::entropy, num_actions, step, means, losses, nullptr);
 }
 
 }  // namespace vlearn

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "vlearn/agent/options.h"
-#include "vlearn/agent/seat.h"
+#include "vlearn/policy/seat.h"
 #include "vlearn/bandit/rigorous.h"
 #include "vlearn/core/alpha.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "vlearn/agent/bonus.h"
-#include "vlearn/agent/seat.h"
+#include "vlearn/policy/seat.h"
 #include "vlearn/bandit/rule.h"
 #include "vlearn/core/alpha.h"
 

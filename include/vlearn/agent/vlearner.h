@@ -14,7 +14,7 @@
 
 #include "vlearn/agent/bonus.h"
 #include "vlearn/agent/options.h"
-#include "vlearn/agent/seat.h"
+#include "vlearn/policy/seat.h"
 #include "vlearn/agent/visit_clock.h"
 #include "vlearn/bandit/bank.h"
 #include "vlearn/core/random.h"

@@ -87,6 +87,8 @@ class Leader {
     return kHasMeans ? cell.state + cell.num_actions : nullptr;
   }
 
+  [[nodiscard]] double decay(std::uint64_t visit) const noexcept { return alpha_.decay(visit); }
+
   static void reset_rows(const BanditCell& cell, std::size_t num_rows) noexcept {
     const std::size_t n = cell.num_actions;
     std::fill_n(cell.state, n, 1.0 / static_cast<double>(n));
@@ -126,6 +128,10 @@ class FollowLeader : public Leader<Steps, kVariate> {
   }
   [[nodiscard]] std::size_t scratch_size(std::size_t /*num_actions*/) const noexcept { return 0; }
   void reset(const BanditCell& cell) const noexcept { this->reset_rows(cell, 1); }
+  /// The policy: losses and means grow by what the log says, not by what was played.
+  [[nodiscard]] std::size_t forgettable(std::size_t num_actions) const noexcept {
+    return num_actions;
+  }
 
   void apply(const BanditCell& cell,
              Action action,
@@ -138,6 +144,17 @@ class FollowLeader : public Leader<Steps, kVariate> {
                        .rate = steps.rate};
     advance_row(Steps::kPotential, cell.num_actions, step, this->means(cell), this->rows(cell),
                 cell.state);
+    this->grow_mean(cell, action, increment);
+  }
+  void pass(const BanditCell& cell,
+            Action action,
+            const Increment& increment,
+            std::uint64_t visit) const noexcept {
+    const RowStep step{.decay = this->decay(visit),
+                       .mean_scale = 1.0,
+                       .action = action.index(),
+                       .score = static_cast<double>(increment.score)};
+    advance_losses(cell.num_actions, step, this->means(cell), this->rows(cell));
     this->grow_mean(cell, action, increment);
   }
 };

@@ -56,6 +56,14 @@ class SwapLeader : public Leader<Steps, kVariate> {
     return num_actions * num_actions;
   }
   void reset(const BanditCell& cell) const noexcept { this->reset_rows(cell, cell.num_actions); }
+  /// Every visit's losses are dealt out to the experts by the policy: nothing can be left out.
+  [[nodiscard]] std::size_t forgettable(std::size_t /*num_actions*/) const noexcept { return 0; }
+  void pass(const BanditCell& cell,
+            Action action,
+            const Increment& increment,
+            std::uint64_t visit) const noexcept {
+    apply(cell, action, increment, this->steps(cell.num_actions, visit));
+  }
 
   void apply(const BanditCell& cell,
              Action action,

@@ -47,4 +47,10 @@ void advance_row(Potential potential,
                  double* losses,
                  double* policy) noexcept;
 
+/// The same without the policy: what a visit does to G alone, bit for bit.
+void advance_losses(std::size_t num_actions,
+                    const RowStep& step,
+                    const double* means,
+                    double* losses) noexcept;
+
 }  // namespace vlearn

@@ -75,6 +75,12 @@ concept BanditRule = requires(const R& rule,
   { rule.steps(num_actions, visit) } noexcept -> std::same_as<VisitSteps>;
   { rule.measure(cell, action, loss, steps) } noexcept -> std::same_as<Increment>;
   { rule.apply(cell, action, increment, steps) } noexcept -> std::same_as<void>;
+  /// apply() for a visit of a log that others follow: the policy may be left as it is, since the
+  /// next visit does not look at it.
+  { rule.pass(cell, action, increment, visit) } noexcept -> std::same_as<void>;
+  /// How many of the first numbers of a state a snapshot need not keep, because the next visit of a
+  /// log computes them anew.
+  { rule.forgettable(num_actions) } noexcept -> std::same_as<std::size_t>;
   /// A bound on the weighted regret after t visits that fails with probability at most e^-iota
   /// times the constant that the rule's file states; nothing where no bound is known.
   { rule.xi(num_actions, visit, iota) } noexcept -> std::same_as<std::optional<double>>;

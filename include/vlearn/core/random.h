@@ -42,6 +42,7 @@ enum class Purpose : std::uint8_t {
   index = 5,          ///< which past visit an executed policy replays: shared by all players
   game = 6,           ///< generated games
   test = 7,           ///< tests and benchmarks
+  start = 8,          ///< which episode an executed policy starts from: shared by all players
 };
 
 struct StreamKey {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "vlearn/agent/options.h"
-#include "vlearn/agent/seat.h"
+#include "vlearn/policy/seat.h"
 #include "vlearn/agent/visit_clock.h"
 #include "vlearn/agent/vlearner.h"
 #include "vlearn/core/random.h"

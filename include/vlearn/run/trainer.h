@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "vlearn/agent/options.h"
-#include "vlearn/agent/seat.h"
+#include "vlearn/policy/seat.h"
 #include "vlearn/core/cancel.h"
 #include "vlearn/run/game_ref.h"
 

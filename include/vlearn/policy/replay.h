@@ -1,0 +1,106 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Past policies from a log: a snapshot of a bandit and the increments of the visits after it give
+// the policy that was played, bit for bit.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "vlearn/bandit/rule.h"
+#include "vlearn/core/id.h"
+
+namespace vlearn {
+
+/// A visit as a history keeps it.
+struct LoggedVisit {
+  Action action;
+  Increment increment;
+  friend bool operator==(const LoggedVisit&, const LoggedVisit&) = default;
+};
+
+/// Memory that replays use, kept by the caller between calls. One per thread.
+struct ReplayMemory {
+  std::vector<LoggedVisit> visits;
+  std::vector<double> state;
+  std::vector<double> scratch;
+};
+
+/// A rule whose type was chosen at run time.
+class Replayer {
+ public:
+  virtual ~Replayer() = default;
+  Replayer(const Replayer&) = delete;
+  Replayer& operator=(const Replayer&) = delete;
+  Replayer(Replayer&&) = delete;
+  Replayer& operator=(Replayer&&) = delete;
+
+  /// Numbers in a snapshot of a bandit with so many actions.
+  [[nodiscard]] virtual std::size_t snapshot_size(std::size_t num_actions) const noexcept = 0;
+  /// A snapshot is taken whenever a bandit has had a multiple of so many visits.
+  [[nodiscard]] virtual std::uint64_t snapshot_interval(std::size_t num_actions) const noexcept = 0;
+
+  /// The policy after `visits`, which follow visit number `done`; `snapshot` is of that moment, and
+  /// empty where done is 0. There is a visit at least, or done is 0.
+  virtual void policy(std::uint64_t done,
+                      std::span<const double> snapshot,
+                      std::span<const LoggedVisit> visits,
+                      std::span<double> policy,
+                      ReplayMemory& memory) const = 0;
+
+ protected:
+  Replayer() = default;
+};
+
+/// Where bandits replay cheaply, a snapshot costs 2/3 byte per visit for each number that it keeps
+/// of an action. Where each replayed visit costs an elimination, there are more of them.
+[[nodiscard]] constexpr std::uint64_t interval_of(std::size_t num_actions, bool cheap) noexcept {
+  if (cheap) return std::max<std::uint64_t>(64, 12 * num_actions);
+  return std::max<std::uint64_t>(32, num_actions);
+}
+
+template <BanditRule Rule>
+class RuleReplayer final : public Replayer {
+ public:
+  explicit RuleReplayer(Rule rule) : rule_(std::move(rule)) {}
+
+  [[nodiscard]] std::size_t snapshot_size(std::size_t num_actions) const noexcept override {
+    return rule_.memory_size(num_actions) - rule_.forgettable(num_actions);
+  }
+  [[nodiscard]] std::uint64_t snapshot_interval(std::size_t num_actions) const noexcept override {
+    return interval_of(num_actions, rule_.forgettable(num_actions) > 0);
+  }
+  void policy(std::uint64_t done,
+              std::span<const double> snapshot,
+              std::span<const LoggedVisit> visits,
+              std::span<double> policy,
+              ReplayMemory& memory) const override {
+    const std::size_t n = policy.size();
+    memory.state.resize(std::max(memory.state.size(), rule_.memory_size(n)));
+    memory.scratch.resize(std::max(memory.scratch.size(), rule_.scratch_size(n)));
+    const BanditCell cell{n, memory.state.data(), memory.scratch.data()};
+    rule_.reset(cell);
+    std::copy(snapshot.begin(), snapshot.end(), cell.state + rule_.forgettable(n));
+    for (std::size_t i = 0; i < visits.size(); ++i) {
+      const auto& [action, increment] = visits[i];
+      const std::uint64_t visit = done + i + 1;
+      if (i + 1 < visits.size()) {
+        rule_.pass(cell, action, increment, visit);
+      } else {
+        rule_.apply(cell, action, increment, rule_.steps(n, visit));
+      }
+    }
+    const std::span<const double> last = rule_.policy(cell);
+    std::copy(last.begin(), last.end(), policy.begin());
+  }
+
+ private:
+  Rule rule_;
+};
+
+}  // namespace vlearn
