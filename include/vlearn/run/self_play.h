@@ -18,6 +18,7 @@
 #include "vlearn/agent/seat.h"
 #include "vlearn/agent/visit_clock.h"
 #include "vlearn/agent/vlearner.h"
+#include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
 #include "vlearn/run/game_ref.h"
 
@@ -146,6 +147,9 @@ SelfPlay<Rule>::SelfPlay(GameRef game,
       seed_(seed),
       ahead_(seed, detail::episode_keys(frame().num_players(), frame().horizon())),
       earned_(frame().num_players(), 0.0) {
+  if (options.monotone && frame().num_players() != 2) {
+    throw Error(ErrorKind::usage, "monotone", "is for two players; of one, add a dummy");
+  }
   for (Taken& taken : taken_) {
     taken.joint.resize(frame().num_players());
     taken.rewards.resize(frame().num_players());
