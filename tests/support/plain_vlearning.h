@@ -169,7 +169,7 @@ class PlainVLearning {
       }
       value.push_back(0.0);
     }
-    average = value;
+    average.assign(value.size(), 0.0);  // alpha_1 = 1 erases it
     low.assign(value.size(), 0.0);
     low_average = low;
     joint_.resize(game_.m);
