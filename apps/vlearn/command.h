@@ -34,6 +34,9 @@ void note(std::string_view text);
 /// from 1 on.
 [[nodiscard]] std::uint64_t parse_count(std::string_view option, const std::string& text);
 
+/// A whole number from 0 to 2^64 - 1, in digits. Throws Error (usage) for anything else.
+[[nodiscard]] std::uint64_t parse_natural(std::string_view option, const std::string& text);
+
 /// What the chosen sub-command does, once all arguments are known to be good.
 using Task = std::function<ExitCode()>;
 

@@ -22,8 +22,11 @@ CancelToken stop_on_signals() {
   action.sa_handler = on_signal;
   // Once: the second one finds the system's own way to end a program.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction before {};
+    sigaction(number, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);  // as nohup wants it
+  }
   return source.token();
 }
 

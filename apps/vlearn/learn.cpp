@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <variant>
 #include <vector>
@@ -44,9 +45,9 @@ struct Options {
   std::string episodes;
   std::string horizon_episodes;
   std::optional<double> max_time;
-  std::uint64_t seed = 1;
+  std::string seed = "1";
   std::uint64_t seeds = 1;
-  std::size_t threads = 0;
+  std::uint64_t threads = 0;
   std::string out;
   bool force = false;
   bool quiet = false;
@@ -79,8 +80,14 @@ LearnConfig resolve(const Options& options, const Frame& frame) {
   learner.monotone = options.monotone;
   learner.pessimistic = learner.pessimistic || options.pessimistic;
   learner.delta = options.delta;
-  config.seed = options.seed;
+  config.seed = parse_natural("--seed", options.seed);
+  if (options.seeds - 1 > UINT64_MAX - config.seed) {
+    throw Error(ErrorKind::usage, "--seeds", "seeds would go beyond 2^64 - 1", "lower --seed");
+  }
   config.max_seconds = options.max_time;
+  if (config.max_seconds && !(std::isfinite(*config.max_seconds) && *config.max_seconds > 0.0)) {
+    throw Error(ErrorKind::usage, "--max-time", "is not a number of seconds above 0");
+  }
   if (!options.episodes.empty()) config.episodes = parse_count("--episodes", options.episodes);
   if (!config.episodes && !config.max_seconds) {
     throw Error(ErrorKind::usage, "learn", "nobody said when to stop",
@@ -97,13 +104,12 @@ LearnConfig resolve(const Options& options, const Frame& frame) {
 struct Run {
   LearnConfig config;
   std::filesystem::path out;
-  LearnResult result = {};
-  std::string result_json = {};
+  std::optional<LearnResult> result = std::nullopt;  // nothing: stopped before it began
 };
 
 void write_run(JsonWriter& json, const RunTitle& title, const LoadedGame& game, const Run& run) {
   json.begin_object();
-  write_result(json, title, game, run.config, run.result);
+  write_result(json, title, game, run.config, *run.result);
 }
 
 void learn_one(
@@ -128,31 +134,32 @@ void learn_one(
 }
 
 std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& run) {
-  const std::vector<PlayerMetrics>& players = run.result.last.players;
+  const std::vector<PlayerMetrics>& players = run.result->last.players;
   const auto cell = [](const std::optional<double>& number) {
     return number ? fmt::format("{:>14.6g}", *number) : fmt::format("{:>14}", "-");
   };
   const bool more = players.front().lower || players.front().gap_bound;
   std::string text =
       fmt::format("{}: {}, seed {}, {} episodes, {} agent-steps{}\n", printable(title.game, 200),
-                  name_of(run.config.learner.target), run.config.seed, run.result.last.episode,
-                  run.result.agent_steps,
-                  run.result.stopped == Stopped::episodes
+                  name_of(run.config.learner.target), run.config.seed, run.result->last.episode,
+                  run.result->agent_steps,
+                  run.result->stopped == Stopped::episodes
                       ? ""
-                      : fmt::format(" (stopped by {})", name_of(run.result.stopped)));
+                      : fmt::format(" (stopped by {})", name_of(run.result->stopped)));
   text += fmt::format("{:<20}{:>14}{:>14}{:>14}", "player", "value", "mean return", "upper");
   text += more ? fmt::format("{:>14}{:>14}\n", "lower", "gap bound") : "\n";
   for (std::size_t j = 0; j < std::min(players.size(), kShownPlayers); ++j) {
     text += fmt::format("{:<20}{:>14.6g}{:>14.6g}{:>14.6g}",
                         printable(game.about.names.player(Player(j)), 18), players[j].value,
-                        players[j].mean_return, players[j].upper);
+                        players[j].mean_return.value_or(0.0), players[j].upper);
     if (more) text += cell(players[j].lower) + cell(players[j].gap_bound);
     text += '\n';
   }
   if (players.size() > kShownPlayers) {
     text += fmt::format("... and {} more (--json has all)\n", players.size() - kShownPlayers);
   }
-  text += fmt::format("guarantee: {}\nrun folder: {}\n", guarantee_of(run.config.learner),
+  text += fmt::format("guarantee: {}\nrun folder: {}\n",
+                      guarantee_of(run.config.learner, run.result->last.episode),
                       printable(run.out.string()));
   return text;
 }
@@ -161,7 +168,9 @@ ExitCode learn_all(const Options& options) {
   const LoadedGame game = load(options.game);
   const Frame& frame = frame_of(game.game);
   const LearnConfig config = resolve(options, frame);
-  const RunTitle title{options.game, options.preset};
+  // Whatever a file is called: results are UTF-8.
+  const RunTitle title{is_utf8(options.game) ? options.game : printable(options.game),
+                       options.preset};
   if (const auto flaw = flaw_of(config.learner)) throw Error(ErrorKind::usage, "learn", *flaw);
   if (const auto reason = why_not(frame, config.learner)) {
     throw Error(ErrorKind::usage, fmt::format("--target {}", name_of(config.learner.target)),
@@ -170,7 +179,7 @@ ExitCode learn_all(const Options& options) {
   std::vector<Run> runs;
   for (std::uint64_t i = 0; i < options.seeds; ++i) {
     Run run{config, {}};
-    run.config.seed = options.seed + i;
+    run.config.seed = config.seed + i;
     const std::string name = run_name(options.game, run.config.seed);
     run.out = options.out.empty()  ? std::filesystem::path("runs") / name
               : options.seeds == 1 ? std::filesystem::path(options.out)
@@ -182,20 +191,25 @@ ExitCode learn_all(const Options& options) {
                      .episodes_per_run = config.episodes.value_or(0),
                      .steps_per_episode = frame.num_players() * frame.horizon(),
                      .max_seconds = config.max_seconds.value_or(0.0)});
+  // All folders before the first episode: a run that could not be kept is not worth playing.
+  for (const Run& run : runs) RunFolder::check(run.out, options.force);
   const CancelToken cancel = stop_on_signals();
+  const LearnHooks common{.cancel = cancel};
   parallel_for(runs.size(), {.threads = options.threads}, [&](std::size_t i) {
-    learn_one(runs[i], title, game, options.force,
-              {.progress = [&, i](std::uint64_t episodes) { progress.report(i, episodes); },
-               .cancel = cancel});
+    if (i > 0 && cancel.requested()) return;
+    LearnHooks hooks = common;
+    hooks.progress = [&, i](std::uint64_t episodes) { progress.report(i, episodes); };
+    learn_one(runs[i], title, game, options.force, hooks);
   });
   progress.end();
+  std::erase_if(runs, [](const Run& run) { return !run.result; });
 
   JsonWriter json;
   const auto add = [&](const Run& run) {
     write_run(json, title, game, run);
     json.member("out", run.out.string()).end_object();
   };
-  if (runs.size() == 1) {
+  if (options.seeds == 1) {
     add(runs.front());
   } else {
     json.begin_object().member("schema", "vlearn.learn-seeds/1").key("runs").begin_array();
@@ -233,12 +247,12 @@ void add_learn(CLI::App& app, Task& task) {
                    "fits the game")
       ->check(words(kTargetNames));
   command->add_option("--episodes", options->episodes, "Episodes to play: 1000000 or 1e6");
-  command->add_option("--max-time", options->max_time, "Stop after so many seconds")
-      ->check(CLI::PositiveNumber);
+  command->add_option("--max-time", options->max_time, "Stop after so many seconds, of all seeds");
   command->add_option("--seed", options->seed, "Of all randomness; the same seed, the same result");
   command->add_option("--seeds", options->seeds, "Independent runs, with seeds counted from --seed")
       ->check(CLI::Range(1, 100000));
-  command->add_option("--threads", options->threads, "For --seeds; 0 (default): one per core");
+  command->add_option("--threads", options->threads, "For --seeds; 0 (default): one per core")
+      ->check(CLI::Range(0, 1024));
   command->add_option("--out", options->out,
                       "Run folder; default runs/GAME-SEED. Of several seeds the folder of folders");
   command->add_flag("--force", options->force, "Replace a run that is there already");

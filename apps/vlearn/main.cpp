@@ -51,6 +51,16 @@ std::uint64_t parse_count(std::string_view option, const std::string& text) {
   return static_cast<std::uint64_t>(number);
 }
 
+std::uint64_t parse_natural(std::string_view option, const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || end != text.data() + text.size()) {
+    throw Error(ErrorKind::usage, std::string(option), "is '" + printable(text, 100) + "'",
+                "want a whole number from 0 to 18446744073709551615");
+  }
+  return number;
+}
+
 namespace {
 
 /// Help that leads with the examples, which each command keeps in its footer.
@@ -146,6 +156,8 @@ ExitCode parse_and_run(int argc, char** argv) {
   bool as_json = false;
   app.add_flag("--version", version, "Show version, compiler and vector instructions");
   app.add_flag("--json", as_json, "With --version: one JSON object");
+  // Without a limit the words behind a command could be taken for further commands: `bench learn`.
+  app.require_subcommand(0, 1);
   Task task;
   add_bench(app, task);
   add_games(app, task);

@@ -41,7 +41,6 @@ class Progress {
   bool terminal_;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point last_ = begin_;
-  double shown_ = 0.0;  // fraction at the last line
   std::mutex mutex_;
   std::vector<std::uint64_t> episodes_;
   bool bar_shown_ = false;

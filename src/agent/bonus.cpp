@@ -36,11 +36,12 @@ BonusSchedule::BonusSchedule(const LearnerOptions& options, const Seat& seat)
       constant_(options.bonus_constant),
       horizon_(static_cast<double>(seat.horizon)),
       alpha_(seat.horizon) {
-  const double events = static_cast<double>(seat.num_players) * horizon_ *
-                        static_cast<double>(seat.max_states) * to_double(options.horizon_episodes) /
-                        options.delta;
-  iota_ = log(events * static_cast<double>(seat.max_actions));
-  log_events_ = log(4.0 * events);
+  // One logarithm after the other: the product may not be a double.
+  const double log_cells = log(static_cast<double>(seat.num_players)) + log(horizon_) +
+                           log(static_cast<double>(seat.max_states)) +
+                           log(to_double(options.horizon_episodes)) - log(options.delta);
+  iota_ = log_cells + log(static_cast<double>(seat.max_actions));
+  log_events_ = log_cells + log(4.0);
 }
 
 double BonusSchedule::bound(Step h,

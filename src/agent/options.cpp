@@ -43,7 +43,9 @@ std::optional<std::string> flaw_of(const LearnerOptions& options) {
         "targets nash and optimal, not with {}",
         name_of(options.target));
   }
-  if (!(options.delta > 0.0 && options.delta < 1.0)) return "delta must lie between 0 and 1";
+  if (!(std::isnormal(options.delta) && options.delta > 0.0 && options.delta < 1.0)) {
+    return "delta must lie between 0 and 1";
+  }
   if (!(options.bonus_constant >= 0.0 && std::isfinite(options.bonus_constant))) {
     return "the constant of the bonus must be a number from 0 on";
   }
@@ -56,11 +58,14 @@ bool has_bounds(const LearnerOptions& options) noexcept {
          (options.rule == RuleName::ftrl_rigorous || options.rule == RuleName::ftrl_swap_rigorous);
 }
 
-std::string guarantee_of(const LearnerOptions& options) {
+std::string guarantee_of(const LearnerOptions& options, std::uint64_t episodes) {
+  if (episodes > options.horizon_episodes) {
+    return fmt::format("none: {} episodes were played, and the bonus was made for {}", episodes,
+                       options.horizon_episodes);
+  }
   if (has_bounds(options)) {
-    return fmt::format(
-        "upper and lower bound what they should, with probability {}, for {} episodes",
-        1.0 - options.delta, options.horizon_episodes);
+    return fmt::format("upper and lower bound what they should, with probability {}",
+                       1.0 - options.delta);
   }
   const bool paper_rule = options.rule == RuleName::ftrl ||
                           options.rule == RuleName::ftrl_predictive ||

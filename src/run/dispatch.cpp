@@ -4,6 +4,7 @@
 // From the name of a rule to its type: the only place that knows all of them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -38,7 +39,12 @@ class RuleTrainer final : public Trainer {
       : dummy_(order.dummy),
         play_(order.game, rule, order.options, order.seed),
         options_(order.options),
-        gap_sums_(play_.frame().num_players(), 0.0) {}
+        gap_sums_(play_.frame().num_players(), 0.0) {
+    const std::span<const double> initial = play_.frame().initial();
+    for (std::size_t s = 0; s < initial.size(); ++s) {
+      if (initial[s] > 0.0) starts_.push_back(s);
+    }
+  }
 
   void play_until(std::uint64_t episodes, const CancelToken& cancel) override {
     for (; episodes_ < episodes && !cancel.requested(); ++episodes_) {
@@ -70,11 +76,23 @@ class RuleTrainer final : public Trainer {
                                                       std::size_t cell) const noexcept override {
     return play_.markov_policy(player, cell);
   }
+  [[nodiscard]] double at_start(std::span<const double> of_cells) const noexcept override {
+    double sum = 0.0;
+    if (play_.frame().start_known()) {
+      for (const std::size_t s : starts_) sum += play_.frame().initial()[s] * of_cells[s];
+      return sum;
+    }
+    for (std::size_t s = 0; s < play_.frame().num_states(Step()); ++s) {
+      sum += static_cast<double>(play_.visits(s)) * of_cells[s];
+    }
+    return sum / static_cast<double>(std::max<std::uint64_t>(episodes_, 1));
+  }
   [[nodiscard]] double earned(Player player) const noexcept override {
     return play_.earned()[player.index()];
   }
   [[nodiscard]] std::optional<double> gap_bound(Player player) const noexcept override {
-    if (!has_bounds(options_) || episodes_ == 0 || episodes_ > options_.horizon_episodes) {
+    if (!has_bounds(options_) || episodes_ == 0 || episodes_ > options_.horizon_episodes ||
+        !play_.frame().start_known()) {
       return std::nullopt;
     }
     if (options_.monotone) return duality_gap();
@@ -99,7 +117,7 @@ class RuleTrainer final : public Trainer {
  private:
   /// V_1 + V_2 - H at the start, of zero-sum games.
   [[nodiscard]] double duality_gap() const noexcept {
-    return at_start(play_.frame(), values(Player(0))) + at_start(play_.frame(), values(Player(1))) -
+    return at_start(values(Player(0))) + at_start(values(Player(1))) -
            static_cast<double>(play_.frame().horizon());
   }
   void add_gaps() noexcept {
@@ -108,8 +126,7 @@ class RuleTrainer final : public Trainer {
       if (options_.target == Target::nash) {
         sum += duality_gap();
       } else if (options_.pessimistic) {
-        sum +=
-            at_start(play_.frame(), values(player)) - at_start(play_.frame(), low_values(player));
+        sum += at_start(values(player)) - at_start(low_values(player));
       }
     }
   }
@@ -117,6 +134,7 @@ class RuleTrainer final : public Trainer {
   std::shared_ptr<WithDummy> dummy_;  // play_ refers to it
   SelfPlay<Rule> play_;
   LearnerOptions options_;
+  std::vector<std::size_t> starts_;  // first states that are possible
   std::vector<double> gap_sums_;
   std::uint64_t episodes_ = 0;
 };

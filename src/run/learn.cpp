@@ -40,11 +40,11 @@ class Meter {
       PlayerMetrics& metrics = row.players.emplace_back();
       const double earned =
           trainer_.earned(player) - (since_the_beginning ? 0.0 : earned_before_[player.index()]);
-      metrics.value = to_user(frame_, player, at_start(frame_, trainer_.estimates(player)));
-      metrics.upper = to_user(frame_, player, at_start(frame_, trainer_.values(player)));
-      metrics.mean_return = to_user(frame_, player, earned / episodes);
+      metrics.value = to_user(frame_, player, trainer_.at_start(trainer_.estimates(player)));
+      metrics.upper = to_user(frame_, player, trainer_.at_start(trainer_.values(player)));
+      if (row.episode > since) metrics.mean_return = to_user(frame_, player, earned / episodes);
       if (!trainer_.low_values(player).empty()) {
-        metrics.lower = to_user(frame_, player, at_start(frame_, trainer_.low_values(player)));
+        metrics.lower = to_user(frame_, player, trainer_.at_start(trainer_.low_values(player)));
       }
       if (const std::optional<double> bound = trainer_.gap_bound(player)) {
         metrics.gap_bound = to_user_difference(frame_, player, *bound);
@@ -93,7 +93,6 @@ LearnResult learn(Trainer& trainer,
                   const LearnConfig& config,
                   const LearnHooks& hooks) {
   using Clock = std::chrono::steady_clock;
-  const Clock::time_point begin = Clock::now();
   const std::uint64_t steps_per_episode = frame.num_players() * frame.horizon();
   const std::uint64_t chunk = std::max<std::uint64_t>(kChunk / steps_per_episode, 1);
   const std::uint64_t wanted = config.episodes.value_or(kMaxEpisodes - 1);
@@ -105,7 +104,7 @@ LearnResult learn(Trainer& trainer,
       result.stopped = Stopped::interrupt;
       break;
     }
-    const std::chrono::duration<double> elapsed = Clock::now() - begin;
+    const std::chrono::duration<double> elapsed = Clock::now() - hooks.begin;
     if (config.max_seconds && elapsed.count() >= *config.max_seconds) {
       result.stopped = Stopped::time;
       break;

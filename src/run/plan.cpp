@@ -247,7 +247,8 @@ Smallest smallest(const std::function<bool(double)>& suffices) {
     not_enough = ample;
     ample *= 2.0;
     if (ample > kMostEpisodes) {
-      throw Error(ErrorKind::usage, "eps", "asks for more than 1e300 episodes", "ask for less");
+      throw Error(ErrorKind::usage, "eps", "asks for more than 1e300 episodes",
+                  "ask for a larger eps");
     }
   } while (!suffices(ample));
   for (int i = 0; i < 50; ++i) {

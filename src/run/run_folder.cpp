@@ -22,6 +22,8 @@ constexpr std::array<const char*, 6> kFiles = {"config.json", "metrics.jsonl",
                                                "metrics.csv", "timing.jsonl",
                                                "result.json", "tables.safetensors"};
 
+constexpr std::string_view kConfigSchema = "vlearn.config/1";
+
 /// With more players than this, rows have the smallest, mean and largest of each number.
 constexpr std::size_t kPlayersInRows = 100;
 
@@ -35,12 +37,13 @@ template <class Combine>
 PlayerMetrics combine(const MetricsRow& row, const Combine& combine) {
   const auto all_of = [&](const auto& member) {
     std::vector<double> numbers;
+    numbers.reserve(row.players.size());
     for (const PlayerMetrics& metrics : row.players) numbers.push_back(member(metrics));
     return combine(numbers);
   };
   PlayerMetrics result;
   result.value = all_of([](const PlayerMetrics& m) { return m.value; });
-  result.mean_return = all_of([](const PlayerMetrics& m) { return m.mean_return; });
+  result.mean_return = all_of([](const PlayerMetrics& m) { return m.mean_return.value_or(0.0); });
   result.upper = all_of([](const PlayerMetrics& m) { return m.upper; });
   if (row.players.front().lower) {
     result.lower = all_of([](const PlayerMetrics& m) { return m.lower.value_or(0.0); });
@@ -74,7 +77,7 @@ void write_metrics(JsonWriter& json, const PlayerMetrics& metrics) {
   json.member("value", metrics.value);
   json.member("upper", metrics.upper);
   if (metrics.lower) json.member("lower", *metrics.lower);
-  json.member("mean_return", metrics.mean_return);
+  if (metrics.mean_return) json.member("mean_return", *metrics.mean_return);
   if (metrics.gap_bound) json.member("gap_bound", *metrics.gap_bound);
 }
 
@@ -147,6 +150,16 @@ class Tables {
   std::size_t actions_;
 };
 
+/// Whether a config of ours is there.
+bool is_run(const std::filesystem::path& path) {
+  try {
+    const JsonDocument config = JsonDocument::read(path / "config.json");
+    return config.root().at("schema").string() == kConfigSchema;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 std::string run_name(std::string_view game, std::uint64_t seed) {
@@ -169,7 +182,7 @@ std::string config_to_json(const RunTitle& title,
                            const LearnConfig& config) {
   const LearnerOptions& learner = config.learner;
   JsonWriter json;
-  json.begin_object().member("schema", "vlearn.config/1");
+  json.begin_object().member("schema", kConfigSchema);
   json.member("version", build_info().version).member("game", title.game);
   json.member("game_hash", to_hex(law_hash_of(game.game)));
   json.member("target", name_of(learner.target)).member("preset", title.preset);
@@ -199,7 +212,7 @@ void write_result(JsonWriter& json,
   json.member("seed", config.seed).member("stopped", name_of(result.stopped));
   json.member("episodes", result.last.episode).member("agent_steps", result.agent_steps);
   json.member("visited_cells", result.last.visited_cells);
-  json.member("guarantee", guarantee_of(config.learner));
+  json.member("guarantee", guarantee_of(config.learner, result.last.episode));
   json.member("signature", fmt::format("{:016x}", result.signature));
   json.key("players").begin_array();
   std::optional<double> largest;
@@ -216,19 +229,33 @@ void write_result(JsonWriter& json,
   if (largest) json.member("gap_bound", *largest);
 }
 
+void RunFolder::check(const std::filesystem::path& path, bool force) {
+  const auto refuse = [&](const char* problem, const char* fix) {
+    throw Error(ErrorKind::usage, path.string(), problem, fix);
+  };
+  std::error_code failure;
+  if (!std::filesystem::exists(path, failure)) return;
+  if (!std::filesystem::is_directory(path, failure)) {
+    refuse("is a file, not a run folder", "choose another place with --out");
+  }
+  if (std::filesystem::is_empty(path, failure)) return;
+  if (!force) {
+    refuse("is there already", "choose another place with --out, or replace it with --force");
+  }
+  if (!is_run(path)) {
+    refuse("has other things in it than a run",
+           "--force replaces runs only; choose another place with --out");
+  }
+}
+
 RunFolder::RunFolder(std::filesystem::path path, bool force, std::string_view config)
     : path_(std::move(path)) {
+  check(path_, force);
   std::error_code failure;
-  if (std::filesystem::exists(path_, failure) && !std::filesystem::is_directory(path_, failure)) {
-    throw Error(ErrorKind::usage, path_.string(), "is a file, not a run folder",
-                "choose another --out");
-  }
-  if (std::filesystem::exists(path_, failure) && !std::filesystem::is_empty(path_, failure)) {
-    if (!force) {
-      throw Error(ErrorKind::usage, path_.string(), "is there already",
-                  "choose another place with --out, or replace it with --force");
+  for (const char* file : kFiles) {
+    if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path_ / file, failure))) {
+      std::filesystem::remove(path_ / file, failure);
     }
-    for (const char* file : kFiles) std::filesystem::remove(path_ / file, failure);
   }
   std::filesystem::create_directories(path_, failure);
   if (failure) {
@@ -252,7 +279,7 @@ void RunFolder::add(const MetricsRow& row, double seconds) {
     write_metrics(json, metrics);
     json.end_object();
     csv += fmt::format("{},{},{},{},{},{},{},{}\n", row.episode, player, metrics.value,
-                       metrics.upper, cell_of_csv(metrics.lower), metrics.mean_return,
+                       metrics.upper, cell_of_csv(metrics.lower), cell_of_csv(metrics.mean_return),
                        cell_of_csv(metrics.gap_bound), row.visited_cells);
   }
   metrics_->append(json.end_array().end_object().text() + "\n");

@@ -29,12 +29,4 @@ std::optional<std::string> why_not(const Frame& frame, const LearnerOptions& opt
   return std::nullopt;
 }
 
-double at_start(const Frame& frame, std::span<const double> values) noexcept {
-  double sum = 0.0;
-  for (std::size_t s = 0; s < frame.initial().size(); ++s) {
-    if (frame.initial()[s] > 0.0) sum += frame.initial()[s] * values[s];
-  }
-  return sum;
-}
-
 }  // namespace vlearn

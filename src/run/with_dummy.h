@@ -35,6 +35,7 @@ class WithDummy {
     options.horizon = frame.horizon();
     options.stationary = frame.stationary();
     options.zero_sum = true;
+    options.start_known = frame.start_known();
     options.initial.assign(frame.initial().begin(), frame.initial().end());
     for (const Step h : all<Step>(frame.num_layers())) {
       options.num_states.push_back(static_cast<std::uint32_t>(frame.num_states(h)));

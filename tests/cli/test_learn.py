@@ -107,6 +107,16 @@ class Learn(unittest.TestCase):
             (("rps", "--episodes", "9", "--preset", "papr"), ("preset",)),
             (("rps", "--episodes", "9", "--delta", "2"), ("delta",)),
             (("rsp", "--episodes", "9"), ("rps",)),
+            (("rps", "--max-time", "nan"), ("--max-time",)),
+            (("rps", "--max-time", "0"), ("--max-time",)),
+            (("rps", "--episodes", "9", "--seed", "-1"), ("--seed", "0 to")),
+            (("rps", "--episodes", "9", "--seed", "18446744073709551616"), ("--seed",)),
+            (
+                ("rps", "--episodes", "9", "--seed", "18446744073709551615", "--seeds", "2"),
+                ("2^64",),
+            ),
+            (("rps", "--episodes", "9", "--threads", "-1"), ("--threads",)),
+            (("rps", "--episodes", "9", "--delta", "1e-310"), ("delta",)),
         ):
             with self.subTest(arguments=arguments):
                 done = self.run_command(*arguments)
@@ -141,6 +151,36 @@ class Learn(unittest.TestCase):
         config = json.loads((self.folder / "runs/rps-1/config.json").read_text())
         self.assertEqual(config["episodes"], 10)
         self.assertEqual(self.learn("rps", "--episodes", "20", "--force")["episodes"], 20)
+
+    def test_all_folders_are_looked_at_before_the_first_episode(self):
+        (self.folder / "out/rps-3").mkdir(parents=True)
+        (self.folder / "out/rps-3/mine").touch()
+        done = self.run_command("rps", "--episodes", "1e9", "--seeds", "3", "--out", "out")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual([path.name for path in (self.folder / "out").iterdir()], ["rps-3"])
+
+    def test_time_is_of_all_seeds_together(self):
+        begin = time.monotonic()
+        self.learn("rps", "--max-time", "0.5", "--seeds", "40", "--threads", "1")
+        # One after the other they would take 20 s.
+        self.assertLess(time.monotonic() - begin, 10.0)
+
+    def test_names_of_files_are_safe_to_show(self):
+        rps = subprocess.run(
+            [VLEARN, "game", "convert", "rps", "-"], capture_output=True, check=True
+        ).stdout
+        for name in (b"\x1b[31mred.json", b"\xff\xfe.json"):
+            path = os.fsencode(self.folder) + b"/" + name
+            with open(path, "wb") as file:
+                file.write(rps)
+            done = subprocess.run(
+                [os.fsencode(VLEARN), b"learn", path, b"--episodes", b"9"],
+                capture_output=True,
+                cwd=self.folder,
+            )
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn(b"\x1b", done.stdout + done.stderr)
+            done.stdout.decode()  # UTF-8
 
     def test_metrics_have_fixed_episodes(self):
         self.learn("rps", "--episodes", "25", "--pessimistic")
@@ -209,6 +249,13 @@ class Learn(unittest.TestCase):
         done = self.run_command("-", "--episodes", "10", input=text)
         self.assertEqual(done.returncode, 0)
         self.assertTrue((self.folder / "runs/stdin-1").is_dir())
+
+    def test_the_groups_of_bench_are_not_taken_for_commands(self):
+        for group in ("learn", "game"):
+            done = subprocess.run(
+                [VLEARN, "bench", group, "--json"], capture_output=True, text=True, check=True
+            )
+            self.assertEqual(json.loads(done.stdout)["group"], group)
 
     def test_the_signature(self):
         recorded = Path(__file__).parents[1] / "golden" / "signature.txt"

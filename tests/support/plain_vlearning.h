@@ -151,10 +151,11 @@ class PlainVLearning {
         static_cast<double>(*std::max_element(game_.states.begin(), game_.states.end()));
     const auto most_actions =
         static_cast<double>(*std::max_element(game_.actions.begin(), game_.actions.end()));
-    const double events = static_cast<double>(game_.m) * horizon_ * most_states *
-                          static_cast<double>(options.horizon_episodes) / options.delta;
-    iota_ = log(events * most_actions);
-    log_events_ = log(4.0 * events);
+    const double log_cells = log(static_cast<double>(game_.m)) + log(horizon_) + log(most_states) +
+                             log(static_cast<double>(options.horizon_episodes)) -
+                             log(options.delta);
+    iota_ = log_cells + log(most_actions);
+    log_events_ = log_cells + log(4.0);
     // Line 1
     visits_.assign(cells, 0);
     roots_.assign(cells, 0.0);
@@ -168,7 +169,7 @@ class PlainVLearning {
       }
       value.push_back(0.0);
     }
-    average = value;
+    average.assign(value.size(), 0.0);  // alpha_1 = 1 erases it
     low.assign(value.size(), 0.0);
     low_average = low;
     joint_.resize(game_.m);
@@ -204,8 +205,10 @@ class PlainVLearning {
       // Line 6
       const std::uint64_t t = ++visits_[cell];
       const double alpha = (horizon_ + 1.0) / (horizon_ + static_cast<double>(t));
-      roots_[cell] = (1.0 - alpha) * roots_[cell] + alpha / std::sqrt(static_cast<double>(t));
-      squares_[cell] = (1.0 - alpha) * (1.0 - alpha) * squares_[cell] + alpha * alpha;
+      if (options_.bonus == Bonus::rigorous) {
+        roots_[cell] = (1.0 - alpha) * roots_[cell] + alpha / std::sqrt(static_cast<double>(t));
+        squares_[cell] = (1.0 - alpha) * (1.0 - alpha) * squares_[cell] + alpha * alpha;
+      }
       const double most = horizon_ - static_cast<double>(h);
       const double scale = options_.loss_scale == LossScale::paper ? horizon_ : most;
       for (std::size_t j = 0; j < m; ++j) {

@@ -65,6 +65,13 @@ DenseGame noisy_game() {
   return {Frame(options), rewards, probabilities};
 }
 
+/// The average over the law of the first state.
+double at_start(const Frame& frame, std::span<const double> values) {
+  double sum = 0.0;
+  for (std::size_t s = 0; s < frame.initial().size(); ++s) sum += frame.initial()[s] * values[s];
+  return sum;
+}
+
 /// H_h.
 double most(const Frame& frame, Step h) { return static_cast<double>(frame.horizon() - h.index()); }
 

@@ -92,7 +92,8 @@ inline constexpr double kPracticalBonusConstant = 0.3;
 /// its own rules, no control variates.
 [[nodiscard]] bool has_bounds(const LearnerOptions& options) noexcept;
 
-/// Which guarantee these choices have: "Theorem 6, with probability 0.99", or why there is none.
-[[nodiscard]] std::string guarantee_of(const LearnerOptions& options);
+/// Which guarantee these choices have after so many episodes: "Theorem 6, with probability 0.99",
+/// or why there is none.
+[[nodiscard]] std::string guarantee_of(const LearnerOptions& options, std::uint64_t episodes);
 
 }  // namespace vlearn

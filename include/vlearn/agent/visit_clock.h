@@ -18,7 +18,7 @@
 
 namespace vlearn {
 
-/// What is known of a visit before it happens; one cache line.
+/// What is known of a visit before it happens, alike for all players of a clock.
 struct alignas(64) VisitPlan {
   std::uint64_t visit = 0;  ///< t, from 1 on
   double alpha = 0.0;       ///< alpha_t
@@ -26,6 +26,8 @@ struct alignas(64) VisitPlan {
   double lift = 0.0;        ///< what is added to the average where a bonus is given as a bound
   double drop = 0.0;        ///< the same for values from below
   VisitSteps steps = {};    ///< of the bandit
+  double most = 0.0;        ///< H_h
+  double scale = 0.0;       ///< of the loss
 };
 
 template <BanditRule Rule>
@@ -58,6 +60,8 @@ class VisitClock {
     plan.visit = visit;
     plan.alpha = alpha_.rate(visit);
     plan.beta = bonus_.beta(h, n, visit);
+    plan.most = bonus_.most(h);
+    plan.scale = bonus_.scale(h);
     plan.steps = rule_.steps(n, visit);
     if (sums_.empty()) return;
     sums_[cell].add(plan.alpha, visit);

@@ -42,18 +42,16 @@ template <BanditRule Rule>
 class ValueTable {
  public:
   ValueTable(Rule rule, const LearnerOptions& options, const BonusSchedule& bonus, const Seat& seat)
-      : bank_(std::move(rule), seat.num_actions), monotone_(options.monotone) {
+      : bank_(std::move(rule), seat.num_actions),
+        num_cells_(seat.num_cells()),
+        monotone_(options.monotone),
+        pessimistic_(options.pessimistic),
+        numbers_((pessimistic_ ? 5 : 3) * (num_cells_ + 1), 0.0) {
     for (std::size_t h = 0; h < seat.horizon; ++h) {
-      most_.push_back(bonus.most(Step(h)));
-      scale_.push_back(bonus.scale(Step(h)));
-      value_.resize(seat.first_cell[h + 1], most_.back());
-    }
-    average_ = value_;      // alpha_1 = 1 erases it
-    value_.push_back(0.0);  // V_{H+1}
-    for (const double most : value_) estimate_.push_back(0.5 * most);
-    if (options.pessimistic) {
-      low_average_.resize(seat.num_cells());
-      low_.resize(value_.size());
+      for (std::size_t i = seat.first_cell[h]; i < seat.first_cell[h + 1]; ++i) {
+        value()[i] = bonus.most(Step(h));
+        estimate()[i] = 0.5 * bonus.most(Step(h));
+      }
     }
     if (monotone_) {
       for (std::size_t i = 0; i < bank_.size(); ++i) {
@@ -71,40 +69,48 @@ class ValueTable {
 
   /// Lines 7 to 9, after line 6 has counted the visit.
   Learned observe(const VisitPlan& plan, const Experience& seen) noexcept {
-    const std::size_t h = seen.h.index();
     const std::size_t cell = seen.cell;
-    const double keep = 1.0 - plan.alpha;
-    const double target = seen.reward + value_[seen.next_cell];
-    if (monotone_) average_policy(cell, plan.alpha);
+    const double alpha = plan.alpha;
+    const double keep = 1.0 - alpha;
+    const double target = seen.reward + value()[seen.next_cell];
+    if (monotone_) average_policy(cell, alpha);
     // 7: the average of r + V + beta
-    average_[cell] = keep * average_[cell] + plan.alpha * (target + plan.beta);
+    average()[cell] = keep * average()[cell] + alpha * (target + plan.beta);
     // 8: cut off at what can still come
-    double value = std::min(most_[h], average_[cell] + plan.lift);
-    if (monotone_) value = std::min(value, value_[cell]);
-    const bool fell = value < value_[cell];
-    value_[cell] = value;
-    if (!low_.empty()) {
-      const double low_target = seen.reward + low_[seen.next_cell] - plan.beta;
-      low_average_[cell] = keep * low_average_[cell] + plan.alpha * low_target;
-      low_[cell] = std::max(0.0, low_average_[cell] - plan.drop);
+    const double before = value()[cell];
+    value()[cell] = std::min(plan.most, average()[cell] + plan.lift);
+    if (monotone_) value()[cell] = std::min(value()[cell], before);
+    const bool fell = value()[cell] < before;
+    estimate()[cell] = keep * estimate()[cell] + alpha * (seen.reward + estimate()[seen.next_cell]);
+    if (pessimistic_) {
+      const double low_target = seen.reward + low()[seen.next_cell] - plan.beta;
+      low_average()[cell] = keep * low_average()[cell] + alpha * low_target;
+      low()[cell] = std::max(0.0, low_average()[cell] - plan.drop);
     }
-    estimate_[cell] =
-        keep * estimate_[cell] + plan.alpha * (seen.reward + estimate_[seen.next_cell]);
     // 9: the loss has no bonus in it
-    const double loss = (scale_[h] - target) / scale_[h];
+    const double loss = (plan.scale - target) / plan.scale;
     return {bank_.update(cell, seen.action, loss, plan.steps), fell};
   }
 
-  /// V_h(s), and 0 for the cell after the last.
-  [[nodiscard]] double value(std::size_t cell) const noexcept { return value_[cell]; }
-  [[nodiscard]] std::span<const double> values() const noexcept { return value_; }
-  /// V-tilde_h(s).
-  [[nodiscard]] std::span<const double> averages() const noexcept { return average_; }
-  /// The same average with no bonus and no cut, half of what can come before the first visit: an
-  /// estimate of what the output policy is worth, from the player's own experience.
-  [[nodiscard]] std::span<const double> estimates() const noexcept { return estimate_; }
-  /// From below, where options ask for it; else empty.
-  [[nodiscard]] std::span<const double> low_values() const noexcept { return low_; }
+  /// Asks for the memory that a visit of the cell will use.
+  void fetch(std::size_t cell) const noexcept {
+    __builtin_prefetch(numbers_.data() + cell);
+    bank_.fetch(cell);
+  }
+
+  // A number for each cell, and one for what comes after the last step, which is 0.
+  /// V_h(s).
+  [[nodiscard]] std::span<const double> values() const noexcept { return part(0); }
+  [[nodiscard]] double value(std::size_t cell) const noexcept { return numbers_[cell]; }
+  /// The average of r + V with no bonus and no cut, half of what can come before the first visit:
+  /// an estimate of what the output policy is worth, from the player's own experience.
+  [[nodiscard]] std::span<const double> estimates() const noexcept { return part(1); }
+  /// V-tilde_h(s); with the rigorous bonus without its bound. It has no meaning before a visit.
+  [[nodiscard]] std::span<const double> averages() const noexcept { return part(2); }
+  /// V from below, where options ask for it; else empty.
+  [[nodiscard]] std::span<const double> low_values() const noexcept {
+    return pessimistic_ ? part(3) : std::span<const double>();
+  }
   /// pi_h(. | s).
   [[nodiscard]] std::span<const double> policy(std::size_t cell) const noexcept {
     return bank_.policy(cell);
@@ -124,15 +130,24 @@ class ValueTable {
     }
   }
 
+  // One array for all numbers of a player: they are used together.
+  [[nodiscard]] std::span<const double> part(std::size_t i) const noexcept {
+    return std::span(numbers_).subspan(i * (num_cells_ + 1), num_cells_ + 1);
+  }
+  [[nodiscard]] double* row(std::size_t i) noexcept {
+    return numbers_.data() + i * (num_cells_ + 1);
+  }
+  [[nodiscard]] double* value() noexcept { return row(0); }
+  [[nodiscard]] double* estimate() noexcept { return row(1); }
+  [[nodiscard]] double* average() noexcept { return row(2); }
+  [[nodiscard]] double* low() noexcept { return row(3); }
+  [[nodiscard]] double* low_average() noexcept { return row(4); }
+
   BanditBank<Rule> bank_;
+  std::size_t num_cells_;
   bool monotone_;
-  std::vector<double> most_;     // H_h of each step
-  std::vector<double> scale_;    // of the losses of each step
-  std::vector<double> value_;    // V
-  std::vector<double> average_;  // V-tilde without its bound: sum_i alpha_t^i (r + V + beta_i)
-  std::vector<double> estimate_;
-  std::vector<double> low_average_;
-  std::vector<double> low_;
+  bool pessimistic_;
+  std::vector<double> numbers_;
   std::vector<std::size_t> policy_begin_;
   std::vector<double> mean_policy_;
 };

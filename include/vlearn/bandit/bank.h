@@ -20,26 +20,42 @@ class BanditBank {
  public:
   /// For each cell its number of actions, at least one. All start fresh.
   BanditBank(Rule rule, std::span<const std::uint32_t> num_actions)
-      : rule_(std::move(rule)), num_actions_(num_actions.begin(), num_actions.end()) {
+      : rule_(std::move(rule)), size_(num_actions.size()) {
     std::size_t scratch = 0;
-    for (const std::uint32_t n : num_actions_) {
-      begins_.push_back(begins_.back() + rule_.memory_size(n));
+    std::size_t memory = 0;
+    bool alike = true;
+    for (const std::uint32_t n : num_actions) {
+      places_.push_back({memory, n});
+      memory += rule_.memory_size(n);
       scratch = std::max(scratch, rule_.scratch_size(n));
+      alike = alike && n == num_actions.front();
     }
-    memory_.resize(begins_.back());
+    memory_.resize(memory);
     scratch_.resize(scratch);
+    if (alike && size_ > 0) {
+      same_ = {rule_.memory_size(num_actions.front()), num_actions.front()};
+      places_ = {};
+    }
     for (std::size_t i = 0; i < size(); ++i) rule_.reset(cell(i));
   }
 
   [[nodiscard]] const Rule& rule() const noexcept { return rule_; }
-  [[nodiscard]] std::size_t size() const noexcept { return num_actions_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] BanditCell cell(std::size_t index) noexcept {
-    return {num_actions_[index], memory_.data() + begins_[index], scratch_.data()};
+    const Place place = place_of(index);
+    return {place.num_actions, memory_.data() + place.begin, scratch_.data()};
   }
   [[nodiscard]] std::span<const double> policy(std::size_t index) const noexcept {
     // A rule reads a policy and writes nothing.
+    const Place place = place_of(index);
     return rule_.policy(
-        {num_actions_[index], const_cast<double*>(memory_.data()) + begins_[index], nullptr});
+        {place.num_actions, const_cast<double*>(memory_.data()) + place.begin, nullptr});
+  }
+  /// Asks for the memory of a cell.
+  void fetch(std::size_t index) const noexcept {
+    const double* const begin = memory_.data() + place_of(index).begin;
+    const std::size_t size = rule_.memory_size(place_of(index).num_actions);
+    for (std::size_t i = 0; i < size && i < 64; i += 8) __builtin_prefetch(begin + i, 1);
   }
   /// One visit, whose step sizes rule().steps() gives.
   Increment update(std::size_t index,
@@ -53,14 +69,14 @@ class BanditBank {
   }
   /// The same, where nobody has computed the step sizes before.
   Increment update(std::size_t index, Action action, double loss, std::uint64_t visit) noexcept {
-    return update(index, action, loss, rule_.steps(num_actions_[index], visit));
+    return update(index, action, loss, rule_.steps(place_of(index).num_actions, visit));
   }
   /// Puts back what update() handed out.
   void replay(std::size_t index,
               Action action,
               const Increment& increment,
               std::uint64_t visit) noexcept {
-    rule_.apply(cell(index), action, increment, rule_.steps(num_actions_[index], visit));
+    rule_.apply(cell(index), action, increment, rule_.steps(place_of(index).num_actions, visit));
   }
 
   /// The state of all cells: what a checkpoint keeps.
@@ -68,9 +84,19 @@ class BanditBank {
   [[nodiscard]] std::span<const double> memory() const noexcept { return memory_; }
 
  private:
+  struct Place {
+    std::size_t begin = 0;
+    std::size_t num_actions = 0;
+  };
+  [[nodiscard]] Place place_of(std::size_t index) const noexcept {
+    if (places_.empty()) return {index * same_.begin, same_.num_actions};
+    return places_[index];
+  }
+
   Rule rule_;
-  std::vector<std::uint32_t> num_actions_;
-  std::vector<std::size_t> begins_ = {0};
+  std::size_t size_;
+  Place same_;                 // of the second cell, where all have as many actions
+  std::vector<Place> places_;  // of each cell, where they differ
   std::vector<double> memory_;
   std::vector<double> scratch_;
 };

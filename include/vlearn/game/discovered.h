@@ -94,6 +94,7 @@ class DiscoveredGame {
                          .num_states = {max_states},
                          .num_actions = {},
                          .initial = {},
+                         .start_known = false,
                          .ranges = {},
                          .ends_early = true};
     for (const Player player : all<Player>(options.num_players)) {

@@ -76,6 +76,8 @@ struct FrameOptions {
   std::vector<std::uint32_t> num_actions = {};
   /// The law of the first state; empty: the first state for sure.
   std::vector<double> initial = {};
+  /// A simulator's law of the first state is nobody's to know: `initial` says nothing then.
+  bool start_known = true;
   /// One per player, or a single one for all.
   std::vector<RewardRange> ranges = {{}};
   RewardNoise noise = RewardNoise::none;
@@ -172,6 +174,7 @@ class Frame {
   [[nodiscard]] std::optional<std::uint64_t> num_joint_actions(std::size_t cell) const noexcept;
 
   [[nodiscard]] std::span<const double> initial() const noexcept { return options_.initial; }
+  [[nodiscard]] bool start_known() const noexcept { return options_.start_known; }
   [[nodiscard]] const RewardRange& range(Player player) const noexcept {
     return options_.ranges[options_.ranges.size() == 1 ? 0 : player.index()];
   }

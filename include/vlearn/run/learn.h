@@ -4,6 +4,7 @@
 // One run of learning: config in, result out. What it reports is in the user's reward units.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -32,7 +33,8 @@ struct PlayerMetrics {
   double value = 0.0;                          ///< estimate of what the output policy is worth
   double upper = 0.0;                          ///< V_1
   std::optional<double> lower = std::nullopt;  ///< V_1 from below
-  double mean_return = 0.0;                    ///< what was earned per episode since the row before
+  /// What was earned per episode since the row before; nothing where nothing was played.
+  std::optional<double> mean_return = std::nullopt;
   /// Trainer::gap_bound().
   std::optional<double> gap_bound = std::nullopt;
 };
@@ -54,12 +56,14 @@ struct LearnResult {
   MetricsRow last;
 };
 
-/// What a run tells while it lasts. Rows come at fixed episode numbers (is_row_episode), progress
+/// What a run tells while it lasts. Rows come at fixed episode numbers (next_row_episode), progress
 /// when it suits.
 struct LearnHooks {
   std::function<void(const MetricsRow&)> row = {};
   std::function<void(std::uint64_t episodes)> progress = {};
   CancelToken cancel = {};
+  /// What max_seconds counts from; several runs may share it.
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
 
 /// 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, ... : the next of them

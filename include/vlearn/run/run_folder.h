@@ -41,8 +41,10 @@ void write_result(JsonWriter& json,
 
 class RunFolder {
  public:
-  /// Makes the folder and writes config.json. Throws Error (usage) when something is there already,
-  /// unless `force`: then the files of the old run are removed first (and nothing else).
+  /// Throws Error (usage) when something is there already, unless it is a run and `force` is set.
+  static void check(const std::filesystem::path& path, bool force);
+  /// After the same check removes the files of the old run, and nothing else; makes the folder and
+  /// writes config.json.
   RunFolder(std::filesystem::path path, bool force, std::string_view config);
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }

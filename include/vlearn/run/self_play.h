@@ -18,6 +18,7 @@
 #include "vlearn/policy/seat.h"
 #include "vlearn/agent/visit_clock.h"
 #include "vlearn/agent/vlearner.h"
+#include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
 #include "vlearn/run/game_ref.h"
 
@@ -106,6 +107,9 @@ class SelfPlay {
     std::vector<double> rewards;
   };
   void learn(const Taken& taken) noexcept;
+  /// Tables of thousands of players lie far apart in memory: those of players to come are asked for
+  /// while others learn.
+  static constexpr std::size_t kFarAhead = 8;
   /// Where the draws of a step lie ahead: nature's first, then each player's.
   [[nodiscard]] std::size_t draw_of(Step h) const noexcept {
     return h.index() * (tables_.size() + 1);
@@ -146,6 +150,9 @@ SelfPlay<Rule>::SelfPlay(GameRef game,
       seed_(seed),
       ahead_(seed, detail::episode_keys(frame().num_players(), frame().horizon())),
       earned_(frame().num_players(), 0.0) {
+  if (options.monotone && frame().num_players() != 2) {
+    throw Error(ErrorKind::usage, "monotone", "is for two players; of one, add a dummy");
+  }
   for (Taken& taken : taken_) {
     taken.joint.resize(frame().num_players());
     taken.rewards.resize(frame().num_players());
@@ -177,6 +184,7 @@ void SelfPlay<Rule>::play_episode(Episode k, Watch&& watch) {
     // 5: take actions, observe rewards and the next state
     const std::size_t draw = draw_of(h);
     for (std::size_t j = 0; j < tables_.size(); ++j) {
+      if (j + kFarAhead < tables_.size()) tables_[j + kFarAhead].fetch(now.cell);
       now.joint[j] = tables_[j].act(now.cell, ahead_.uniform(draw + 1 + j));
     }
     const PhiloxBlock transition = ahead_.block(draw);
@@ -198,6 +206,7 @@ template <BanditRule Rule>
 void SelfPlay<Rule>::learn(const Taken& taken) noexcept {
   const auto& [h, cell, next_cell, joint, rewards] = taken;
   for (std::size_t j = 0; j < tables_.size(); ++j) {
+    if (j + kFarAhead < tables_.size()) tables_[j + kFarAhead].fetch(cell);
     const Experience seen{h, cell, joint[j], rewards[j], next_cell};
     const Learned learned = tables_[j].observe(clocks_[clock_of_[j]].plan(cell), seen);
     earned_[j] += rewards[j];

@@ -41,14 +41,17 @@ class Trainer {
   /// Monotonic V-learning's output; of its trainers only.
   [[nodiscard]] virtual std::span<const double> markov_policy(Player player,
                                                               std::size_t cell) const noexcept = 0;
+  /// The average of a number of each cell over the first states: by their law, or where nobody
+  /// knows it (simulators) by how often each has come.
+  [[nodiscard]] virtual double at_start(std::span<const double> of_cells) const noexcept = 0;
   /// What the player has earned in all episodes, in units of [0, 1] rewards.
   [[nodiscard]] virtual double earned(Player player) const noexcept = 0;
   /// What the player can gain against the output policy, at most, with probability 1 - delta, known
   /// from play alone, in units of [0, 1] rewards. For cce, ce and optimal the mean over the
   /// episodes of V - V_low at the start of each; for nash, where players draw independently, the
   /// mean of V_1 + V_2 - H, which bounds the gains of both together; of monotonic V-learning the
-  /// last V_1 + V_2 - H. Nothing where no proof covers it: see has_bounds(), and not beyond
-  /// horizon_episodes.
+  /// last V_1 + V_2 - H. Nothing where no proof covers it: see has_bounds(); not beyond
+  /// horizon_episodes, and not where the law of the first state is unknown.
   [[nodiscard]] virtual std::optional<double> gap_bound(Player player) const noexcept = 0;
   /// XXH3 of everything that was learned.
   [[nodiscard]] virtual std::uint64_t signature() const = 0;
@@ -73,8 +76,5 @@ class Trainer {
 
 /// optimal for one player, nash for two whose rewards sum to nothing, else cce.
 [[nodiscard]] Target natural_target(const Frame& frame) noexcept;
-
-/// The average over the law of the first state.
-[[nodiscard]] double at_start(const Frame& frame, std::span<const double> values) noexcept;
 
 }  // namespace vlearn

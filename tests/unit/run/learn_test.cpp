@@ -18,6 +18,8 @@
 #include "vlearn/core/container.h"
 #include "vlearn/core/json.h"
 #include "vlearn/core/simd.h"
+#include "vlearn/core/simplex.h"
+#include "vlearn/game/discovered.h"
 #include "vlearn/game/game_io.h"
 #include "vlearn/run/run_folder.h"
 #include "vlearn/run/self_play.h"
@@ -35,6 +37,10 @@ std::unique_ptr<Trainer> trainer_of(const AnyGame& game,
                                     std::uint64_t seed = 1) {
   return std::visit([&](const auto& model) { return make_trainer(GameRef(model), options, seed); },
                     game);
+}
+
+std::string read(const std::filesystem::path& path) {
+  return std::string(FileBytes::read(path, 1U << 24U).text());
 }
 
 std::string recorded_signature() {
@@ -91,7 +97,6 @@ TEST(Trainer, PlaysOnWhereItStopped) {
 TEST(Trainer, BoundsTheGapThatTheTargetSpeaksOf) {
   const AnyGame game =
       make_game("random:players=2,states=2,actions=2,horizon=2,kind=zero-sum,seed=8");
-  const Frame& frame = frame_of(game);
   const std::uint64_t episodes = 40'000;
   for (const bool monotone : {false, true}) {
     LearnerOptions options = preset_options(Preset::rigorous, Target::nash);
@@ -101,12 +106,12 @@ TEST(Trainer, BoundsTheGapThatTheTargetSpeaksOf) {
     double sum = 0.0;
     double last = 0.0;
     for (std::uint64_t k = 0; k < episodes; ++k) {
-      sum += at_start(frame, trainer->values(Player(0))) +
-             at_start(frame, trainer->values(Player(1))) - 2.0;
+      sum += trainer->at_start(trainer->values(Player(0))) +
+             trainer->at_start(trainer->values(Player(1))) - 2.0;
       trainer->play_until(k + 1, {});
     }
-    last = at_start(frame, trainer->values(Player(0))) +
-           at_start(frame, trainer->values(Player(1))) - 2.0;
+    last = trainer->at_start(trainer->values(Player(0))) +
+           trainer->at_start(trainer->values(Player(1))) - 2.0;
     EXPECT_NEAR(trainer->gap_bound(Player(0)).value(),
                 monotone ? last : sum / static_cast<double>(episodes), 1e-10);
     EXPECT_LT(last, 1.9);  // of 2: it says something
@@ -137,6 +142,7 @@ TEST(Trainer, RefusesWhatHasNoGuarantee) {
   says(refusal("soccer", Target::optimal, false), "ask for nash");
   says(refusal("soccer", Target::cce, true), "not with cce");
   says(refusal("random:players=1", Target::nash, false), "ask for cce or ce");
+  says(refusal("random:players=2", Target::nash, true), "leave out --monotone");
   LearnerOptions options = preset_options(Preset::practical, Target::ce);
   options.rule = RuleName::ftrl;
   EXPECT_NE(flaw_of(options), std::nullopt);
@@ -149,22 +155,34 @@ TEST(Trainer, RefusesWhatHasNoGuarantee) {
   EXPECT_EQ(flaw_of(options), std::nullopt);
   options.bonus_constant = -1.0;
   EXPECT_NE(flaw_of(options), std::nullopt);
+  options.bonus_constant = 1.0;
+  options.horizon_episodes = 0;
+  EXPECT_NE(flaw_of(options), std::nullopt);
 }
 
 TEST(Presets, AreWhatTheyAreCalled) {
   const LearnerOptions paper = preset_options(Preset::paper, Target::cce);
   EXPECT_EQ(paper.bonus_constant, 11.0);
   EXPECT_EQ(paper.loss_scale, LossScale::paper);
-  EXPECT_NE(guarantee_of(paper).find("theorem"), std::string::npos);
+  EXPECT_NE(guarantee_of(paper, 1000).find("theorem"), std::string::npos);
   LearnerOptions weak = paper;
   weak.bonus_constant = 0.01;
-  EXPECT_NE(guarantee_of(weak).find("none"), std::string::npos);
+  EXPECT_NE(guarantee_of(weak, 1000).find("none"), std::string::npos);
   const LearnerOptions rigorous = preset_options(Preset::rigorous, Target::ce);
   EXPECT_EQ(rigorous.rule, RuleName::ftrl_swap_rigorous);
-  EXPECT_NE(guarantee_of(rigorous).find("upper and lower"), std::string::npos);
+  EXPECT_NE(guarantee_of(rigorous, 1000).find("upper and lower"), std::string::npos);
+  LearnerOptions late = rigorous;
+  late.horizon_episodes = 999;
+  EXPECT_NE(guarantee_of(late, 1000).find("none"), std::string::npos);
+  EXPECT_NE(guarantee_of(late, 999).find("upper and lower"), std::string::npos);
+  LearnerOptions other_rule = preset_options(Preset::rigorous, Target::cce);
+  other_rule.rule = RuleName::tsallis;
+  EXPECT_NE(guarantee_of(other_rule, 1000).find("none"), std::string::npos);
+  weak.bonus_constant = 10.9;
+  EXPECT_NE(guarantee_of(weak, 1000).find("none"), std::string::npos);
   LearnerOptions variates = rigorous;
   variates.control_variate = true;
-  EXPECT_NE(guarantee_of(variates).find("none"), std::string::npos);
+  EXPECT_NE(guarantee_of(variates, 1000).find("none"), std::string::npos);
 }
 
 TEST(Rows, ComeAtFixedEpisodes) {
@@ -202,10 +220,10 @@ TEST(Learn, ReportsRowsAndStops) {
   double earned = 0.0;
   std::uint64_t before = 0;
   for (const MetricsRow& row : rows) {
-    earned += row.players[1].mean_return * static_cast<double>(row.episode - before);
+    earned += row.players[1].mean_return.value() * static_cast<double>(row.episode - before);
     before = row.episode;
   }
-  EXPECT_NEAR(earned / 1234.0, result.last.players[1].mean_return, 1e-12);
+  EXPECT_NEAR(earned / 1234.0, result.last.players[1].mean_return.value(), 1e-12);
   for (const PlayerMetrics& player : result.last.players) {
     EXPECT_LE(*player.lower, player.value);
     EXPECT_GE(player.upper, player.value);
@@ -268,6 +286,190 @@ TEST(Learn, PlayersMayHaveDifferentMoves) {
   }
 }
 
+/// Numbers of states and of moves that differ from step to step and from state to state, and a
+/// random first state.
+DenseGame uneven_game() {
+  const Frame frame({.num_players = 2,
+                     .horizon = 3,
+                     .stationary = false,
+                     .num_states = {2, 3, 1},
+                     .num_actions = {1, 2, 3, 2, 2, 2, 1, 4, 3, 3, 2, 5},
+                     .initial = {0.25, 0.75},
+                     .ranges = {{-1.0, 3.0}}});
+  Draws draws({.seed = 11, .purpose = Purpose::test});
+  std::vector<double> rewards;
+  std::vector<double> rows;
+  const std::vector<std::uint32_t> next = frame.next_states();
+  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
+    const std::size_t joints = frame.num_joint_actions(cell).value();
+    for (std::size_t i = 0; i < 2 * joints; ++i) rewards.push_back(4.0 * draws.uniform() - 1.0);
+    for (std::size_t i = 0; i < joints && next[cell] > 0; ++i) {
+      std::vector<double> row;
+      for (std::size_t s = 0; s < next[cell]; ++s) row.push_back(draws.uniform());
+      EXPECT_TRUE(normalise(row));
+      rows.insert(rows.end(), row.begin(), row.end());
+    }
+  }
+  return {frame, rewards, rows};
+}
+
+TEST(RunFolder, TablesHaveTheirPlaces) {
+  const TemporaryFolder folder;
+  const LoadedGame game{AnyGame(uneven_game())};
+  const Frame& frame = frame_of(game.game);
+  LearnConfig config;
+  config.learner = preset_options(Preset::rigorous, Target::cce);
+  config.episodes = 30'000;
+  const auto trainer = trainer_of(game.game, config.learner);
+  RunFolder run(folder / "a", false, "{}");
+  std::vector<MetricsRow> rows;
+  LearnHooks hooks;
+  hooks.row = [&](const MetricsRow& row) { rows.push_back(row); };
+  const LearnResult result = learn(*trainer, frame, config, hooks);
+  EXPECT_EQ(rows.front().visited_cells, 3U);
+  // After one episode nothing is known: V is cut at 3, values from below at 0; ranges are 4 wide.
+  EXPECT_EQ(rows.front().players[0].gap_bound.value(), 12.0);
+  run.finish("{}", *trainer, frame, false);
+  const Container tables = Container::open(folder / "a" / "tables.safetensors");
+  const auto place = [](std::size_t player, std::size_t h, std::size_t s) {
+    return (player * 3 + h) * 3 + s;
+  };
+  for (std::size_t h = 0; h < 3; ++h) {
+    for (std::size_t s = 0; s < 3; ++s) {
+      const bool there = s < frame.num_states(Step(h));
+      const std::size_t cell = there ? trainer->seat(Player(0)).cell(Step(h), State(s)) : 0;
+      EXPECT_EQ(tables.view<std::uint64_t>("visits")[h * 3 + s], there ? trainer->visits(cell) : 0);
+      for (const Player player : all<Player>(2)) {
+        const std::size_t i = place(player.index(), h, s);
+        const auto number = [&](const char* name) { return tables.view<double>(name)[i]; };
+        EXPECT_EQ(number("upper"), there ? trainer->values(player)[cell] : 0.0);
+        EXPECT_EQ(number("lower"), there ? trainer->low_values(player)[cell] : 0.0);
+        EXPECT_EQ(number("value"), there ? trainer->estimates(player)[cell] : 0.0);
+        const std::size_t actions = there ? frame.num_actions(player, Step(h), State(s)) : 0;
+        for (std::size_t a = 0; a < 5; ++a) {
+          EXPECT_EQ(tables.view<double>("current_policy")[i * 5 + a],
+                    a < actions ? trainer->policy(player, cell)[a] : 0.0);
+        }
+      }
+    }
+  }
+  double start = 0.25 * trainer->values(Player(1))[0] + 0.75 * trainer->values(Player(1))[1];
+  EXPECT_NEAR(result.last.players[1].upper, 4.0 * start - 3.0, 1e-12);
+  JsonWriter json;
+  json.begin_object();
+  write_result(json, {"x", "rigorous"}, game, config, result);
+  const JsonDocument text = JsonDocument::parse(json.end_object().text(), "result");
+  EXPECT_EQ(text.root().at("gap_bound").number(),
+            std::max(*result.last.players[0].gap_bound, *result.last.players[1].gap_bound));
+  EXPECT_NE(*result.last.players[0].gap_bound, *result.last.players[1].gap_bound);
+}
+
+TEST(RunFolder, RowsOfManyPlayersAreShort) {
+  const TemporaryFolder folder;
+  for (const std::size_t players : {100U, 101U}) {
+    RunFolder run(folder / std::to_string(players), false, "{}");
+    MetricsRow row{7, 3, {}};
+    for (std::size_t j = 0; j < players; ++j) {
+      PlayerMetrics metrics;
+      metrics.value = static_cast<double>(j);
+      metrics.mean_return = 1.0;
+      row.players.push_back(metrics);
+    }
+    run.add(row, 0.0);
+    const std::string text = read(folder / std::to_string(players) / "metrics.csv");
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), players == 100 ? 101 : 4);
+    if (players == 101) {
+      EXPECT_NE(text.find("\n7,min,0,"), std::string::npos);
+      EXPECT_NE(text.find("\n7,mean,50,"), std::string::npos);
+      EXPECT_NE(text.find("\n7,max,100,"), std::string::npos);
+    }
+  }
+}
+
+/// Errata 3 and 4 of the paper: player 1's policy is the average at the last visit at which player
+/// 2's value fell. Computed here from the visits.
+TEST(Learn, MonotoneOutputsAreCrossed) {
+  const AnyGame any =
+      make_game("random:players=2,states=2,actions=3,horizon=2,kind=zero-sum,seed=9");
+  const auto& game = std::get<DenseGame>(any);
+  LearnerOptions options = preset_options(Preset::practical, Target::nash);
+  options.monotone = true;
+  SelfPlay<Tsallis<>> play(GameRef(game), Tsallis<>(2), options, 3);
+  const std::size_t cells = play.seat().num_cells();
+  std::vector<std::uint64_t> visits(cells, 0);
+  std::vector<std::vector<double>> mean(2 * cells, std::vector<double>(3, 1.0 / 3.0));
+  std::vector<std::vector<double>> output = mean;
+  std::vector<bool> fell_ever(2 * cells, false);
+  int differ = 0;
+  for (std::uint64_t k = 0; k < 3000; ++k) {
+    std::vector<std::size_t> path;
+    std::vector<double> before;
+    play.play_episode(Episode(k), [&](const JointVisit& visit) {
+      const double alpha = 3.0 / (2.0 + static_cast<double>(++visits[visit.cell]));
+      for (const Player player : all<Player>(2)) {
+        const std::span<const double> policy = play.table(player).policy(visit.cell);
+        for (std::size_t b = 0; b < 3; ++b) {
+          double& number = mean[2 * visit.cell + player.index()][b];
+          number = (1.0 - alpha) * number + alpha * policy[b];
+        }
+        before.push_back(play.table(player).value(visit.cell));
+      }
+      path.push_back(visit.cell);
+    });
+    for (std::size_t h = 0; h < path.size(); ++h) {
+      for (std::size_t j = 0; j < 2; ++j) {
+        if (play.table(Player(1 - j)).value(path[h]) < before[2 * h + 1 - j]) {
+          output[2 * path[h] + j] = mean[2 * path[h] + j];
+          fell_ever[2 * path[h] + j] = true;
+        }
+      }
+    }
+  }
+  for (std::size_t i = 0; i < 2 * cells; ++i) {
+    const std::vector<double>& want = fell_ever[i] ? output[i] : mean[i];
+    const std::span<const double> got = play.markov_policy(Player(i % 2), i / 2);
+    EXPECT_TRUE(std::equal(got.begin(), got.end(), want.begin()));
+    differ += output[i] != mean[i] ? 1 : 0;
+  }
+  EXPECT_GT(differ, 0);  // the last average is not the one that counts
+  EXPECT_NE(error_of(ErrorKind::usage,
+                     [&] {
+                       const AnyGame three = make_game("random:players=3");
+                       SelfPlay<Tsallis<>>(GameRef(std::get<DenseGame>(three)), Tsallis<>(5),
+                                           options, 1);
+                     })
+                .find("two players"),
+            std::string::npos);
+}
+
+/// A simulator's first states are known by how often they came.
+TEST(Learn, SimulatorsStartWhereTheyStart) {
+  struct Coin {  // two first states, one pays 1 and the other 0
+    bool heads = false;
+    std::size_t num_players() const { return 1; }
+    std::size_t horizon() const { return 1; }
+    std::uint32_t max_actions(Player) const { return 2; }
+    std::uint32_t num_actions(Player) const { return 2; }
+    RewardRange reward_range(Player) const { return {}; }
+    std::string state_key() const { return heads ? "heads" : "tails"; }
+    void reset(Draws& draws) { heads = draws.uniform() < 0.75; }
+    bool step(std::span<const Action>, Draws&, std::span<double> rewards) const {
+      rewards[0] = heads ? 1.0 : 0.0;
+      return true;
+    }
+  };
+  DiscoveredGame<Coin> game(Coin{}, 5);
+  LearnConfig config;
+  config.learner = preset_options(Preset::rigorous, Target::optimal);
+  config.episodes = 4000;
+  const auto trainer = make_trainer(GameRef(game), config.learner, 1);
+  const LearnResult result = learn(*trainer, game.frame(), config);
+  // Four standard errors of a coin.
+  EXPECT_NEAR(result.last.players[0].value, 0.75, 4.0 * std::sqrt(0.75 * 0.25 / 4000.0));
+  EXPECT_NEAR(result.last.players[0].value, result.last.players[0].mean_return.value(), 1e-9);
+  EXPECT_EQ(result.last.players[0].gap_bound, std::nullopt);
+}
+
 /// How good the Markov policies of monotonic V-learning are, exactly.
 TEST(Learn, MonotoneOutputsAreNearlyEquilibria) {
   const AnyGame any =
@@ -297,10 +499,6 @@ TEST(Learn, MonotoneOutputsAreNearlyEquilibria) {
   EXPECT_GT(early, 0.2);  // 0.376
   EXPECT_LT(late, 0.04);  // 0.0204 with this seed
   EXPECT_GT(late, 0.0);
-}
-
-std::string read(const std::filesystem::path& path) {
-  return std::string(FileBytes::read(path, 1U << 24U).text());
 }
 
 TEST(RunFolder, HoldsEverythingAndReplacesNothing) {
@@ -341,6 +539,14 @@ TEST(RunFolder, HoldsEverythingAndReplacesNothing) {
   write_file(folder / "a" / "mine.txt", "keep");
   write(folder / "a", true);
   EXPECT_EQ(read(folder / "a" / "mine.txt"), "keep");
+  { const RunFolder unfinished(folder / "a", true, config_to_json(title, game, config)); }
+  EXPECT_FALSE(std::filesystem::exists(folder / "a" / "result.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "a" / "tables.safetensors"));
+  std::filesystem::create_directory(folder / "other");
+  write_file(folder / "other" / "config.json", "{}");
+  EXPECT_NE(error_of(ErrorKind::usage, [&] { write(folder / "other", true); }).find("other things"),
+            std::string::npos);
+  EXPECT_EQ(read(folder / "other" / "config.json"), "{}");
   error_of(ErrorKind::usage, [&] { write(folder / "a" / "mine.txt", true); });
 }
 
