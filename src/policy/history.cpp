@@ -59,7 +59,9 @@ struct Layout {
 };
 
 template <class T>
-std::span<const T> view(std::span<const std::byte> bytes, std::uint64_t begin, std::uint64_t count) {
+std::span<const T> view(std::span<const std::byte> bytes,
+                        std::uint64_t begin,
+                        std::uint64_t count) {
   return {reinterpret_cast<const T*>(bytes.data() + begin), static_cast<std::size_t>(count)};
 }
 
@@ -103,8 +105,8 @@ std::vector<std::uint32_t> read_repeats(const JsonValue& value,
 
 std::uint64_t segment_episodes(std::size_t num_players, std::size_t horizon) noexcept {
   const std::uint64_t bytes = 12 * std::uint64_t{num_players} * horizon;
-  const std::uint64_t most = std::clamp<std::uint64_t>((std::uint64_t{1} << 26U) / bytes, 1,
-                                                       kMaxSegmentEpisodes);
+  const std::uint64_t most =
+      std::clamp<std::uint64_t>((std::uint64_t{1} << 26U) / bytes, 1, kMaxSegmentEpisodes);
   return std::bit_floor(most);
 }
 
@@ -191,7 +193,8 @@ std::vector<std::byte> VisitLog::encode(std::size_t player, std::uint64_t first_
   });
   std::uint64_t place = 0;
   for (const Snapshot* snapshot : snapshots) {
-    std::memcpy(payload.data() + place, column.numbers.data() + snapshot->begin, 8 * snapshot->size);
+    std::memcpy(payload.data() + place, column.numbers.data() + snapshot->begin,
+                8 * snapshot->size);
     place += 8 * snapshot->size;
   }
   std::uint64_t run = layout.directory;
@@ -224,7 +227,8 @@ PolicyFile::PolicyFile(FileBytes bytes, std::string source)
     : bytes_(std::move(bytes)), source_(std::move(source)) {}
 
 Error PolicyFile::error(std::string problem) const {
-  return {ErrorKind::input, source_, std::move(problem), "the file is damaged or not a policy file"};
+  return {ErrorKind::input, source_, std::move(problem),
+          "the file is damaged or not a policy file"};
 }
 
 PolicyFile PolicyFile::open(const std::filesystem::path& path, const MakeReplayer& make_replayer) {
@@ -272,6 +276,9 @@ std::size_t PolicyFile::read_header() {
   header_.rule = std::string(root.at("rule").string());
   header_.control_variate = root.at("control_variate").boolean();
   header_.rule_parameter = root.at("rule_parameter").number();
+  if (!(header_.rule_parameter >= 0.0 && header_.rule_parameter <= 1e6)) {
+    throw root.at("rule_parameter").error("is impossible");
+  }
   header_.weights = root.at("weights").natural(kMaxSteps - 1);
   if (header_.weights == 0) throw root.at("weights").error("counts from 1");
   header_.segment_episodes = root.at("segment_episodes").natural(kMaxSegmentEpisodes);
@@ -376,8 +383,8 @@ void PolicyFile::read_segment(std::span<const std::byte>& rest) {
                     static_cast<std::uint32_t>(begin), count,
                     static_cast<std::uint32_t>(snapshots_begin)});
     const std::uint64_t interval = replayer_->snapshot_interval(n);
-    snapshots_begin += ((before + count) / interval - before / interval) *
-                       replayer_->snapshot_size(n);
+    snapshots_begin +=
+        ((before + count) / interval - before / interval) * replayer_->snapshot_size(n);
     begin += count;
     if (snapshots_begin > header.snapshot_numbers) throw refuse("lacks snapshots");
   }
@@ -394,9 +401,8 @@ void PolicyFile::read_segment(std::span<const std::byte>& rest) {
 const PolicyFile::Run& PolicyFile::run_of(std::size_t cell, std::uint64_t visit) const noexcept {
   // The last run with fewer than `visit` visits before it.
   const std::span<const Run> all = runs(cell);
-  const auto after = std::partition_point(all.begin(), all.end(), [&](const Run& run) {
-    return run.visits_before < visit;
-  });
+  const auto after = std::partition_point(
+      all.begin(), all.end(), [&](const Run& run) { return run.visits_before < visit; });
   return *std::prev(after);
 }
 
@@ -432,8 +438,7 @@ LoggedVisit PolicyFile::logged(std::size_t cell, std::uint64_t visit) const noex
   } else {
     action = segment.actions[2 * i] | static_cast<std::uint32_t>(segment.actions[2 * i + 1]) << 8U;
   }
-  return {Action(action),
-          {segment.scores[i], segment.means.empty() ? 0.0F : segment.means[i]}};
+  return {Action(action), {segment.scores[i], segment.means.empty() ? 0.0F : segment.means[i]}};
 }
 
 void PolicyFile::policy(std::size_t cell,

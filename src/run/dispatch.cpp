@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "vlearn/agent/bonus.h"
@@ -17,6 +18,7 @@
 #include "vlearn/bandit/tsallis.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/hash.h"
+#include "vlearn/core/text.h"
 #include "vlearn/run/self_play.h"
 #include "vlearn/run/trainer.h"
 #include "with_dummy.h"
@@ -30,6 +32,7 @@ struct Order {
   LearnerOptions options;
   std::uint64_t seed;
   std::shared_ptr<WithDummy> dummy;  // where `game` refers to it
+  double log_events = 0.0;
 };
 
 template <BanditRule Rule>
@@ -39,7 +42,8 @@ class RuleTrainer final : public Trainer {
       : dummy_(order.dummy),
         play_(order.game, rule, order.options, order.seed),
         options_(order.options),
-        gap_sums_(play_.frame().num_players(), 0.0) {
+        gap_sums_(play_.frame().num_players(), 0.0),
+        log_events_(order.log_events) {
     const std::span<const double> initial = play_.frame().initial();
     for (std::size_t s = 0; s < initial.size(); ++s) {
       if (initial[s] > 0.0) starts_.push_back(s);
@@ -50,7 +54,35 @@ class RuleTrainer final : public Trainer {
     for (; episodes_ < episodes && !cancel.requested(); ++episodes_) {
       if (has_bounds(options_)) add_gaps();
       play_.play_episode(Episode(episodes_));
+      if (log_ && log_->full()) {
+        hand_out(episodes_ + 1 - log_->episodes());
+        log_->clear();
+      }
     }
+  }
+  void keep_history(Sink sink) override {
+    std::vector<Seat> seats;
+    for (const Player player : all<Player>(gap_sums_.size())) seats.push_back(play_.seat(player));
+    log_.emplace(seats, segment_episodes(seats.size(), seats.front().horizon),
+                 options_.control_variate);
+    sink_ = std::move(sink);
+    play_.keep_log(&*log_);
+  }
+  void hand_out_rest() override {
+    if (log_ && log_->episodes() > 0) hand_out(episodes_ - log_->episodes());
+  }
+  [[nodiscard]] PolicyHeader policy_header(Player player) const override {
+    const Seat& seat = play_.seat(player);
+    PolicyHeader header;
+    header.player = player;
+    header.seat = seat;
+    header.target = options_.target;
+    header.rule = kRuleNames[static_cast<std::size_t>(options_.rule)];
+    header.control_variate = options_.control_variate;
+    header.rule_parameter = log_events_;
+    header.weights = seat.horizon;
+    header.segment_episodes = segment_episodes(seat.num_players, seat.horizon);
+    return header;
   }
   [[nodiscard]] std::uint64_t episodes() const noexcept override { return episodes_; }
   [[nodiscard]] const Seat& seat(Player player) const noexcept override {
@@ -115,6 +147,13 @@ class RuleTrainer final : public Trainer {
   }
 
  private:
+  void hand_out(std::uint64_t first_episode) {
+    log_->sort();
+    for (const Player player : all<Player>(gap_sums_.size())) {
+      sink_(player, log_->encode(player.index(), first_episode));
+    }
+  }
+
   /// V_1 + V_2 - H at the start, of zero-sum games.
   [[nodiscard]] double duality_gap() const noexcept {
     return at_start(values(Player(0))) + at_start(values(Player(1))) -
@@ -137,17 +176,44 @@ class RuleTrainer final : public Trainer {
   std::vector<std::size_t> starts_;  // first states that are possible
   std::vector<double> gap_sums_;
   std::uint64_t episodes_ = 0;
+  double log_events_;
+  std::optional<VisitLog> log_;
+  Sink sink_;
 };
 
-/// The rule with or without control variates, its steps made by the caller.
-template <template <ControlVariate> class Rule, class... Steps>
-std::unique_ptr<Trainer> build(const Order& order, const Steps&... steps) {
-  const std::uint64_t horizon = order.game.frame().horizon();
-  const auto trainer = [&](const auto& rule) -> std::unique_ptr<Trainer> {
-    return std::make_unique<RuleTrainer<std::remove_cvref_t<decltype(rule)>>>(order, rule);
-  };
-  if (order.options.control_variate) return trainer(Rule<ControlVariate::on>(horizon, steps...));
-  return trainer(Rule<ControlVariate::off>(horizon, steps...));
+/// Which rule, over which H; log_events for the rigorous ones.
+struct RuleChoice {
+  RuleName name;
+  bool control_variate;
+  std::uint64_t horizon;
+  double log_events;
+};
+
+/// use(rule), with or without control variates, its steps made by the caller.
+template <template <ControlVariate> class Rule, class Use, class... Steps>
+auto with_variates(const RuleChoice& choice, const Use& use, const Steps&... steps) {
+  if (choice.control_variate) return use(Rule<ControlVariate::on>(choice.horizon, steps...));
+  return use(Rule<ControlVariate::off>(choice.horizon, steps...));
+}
+
+/// use(rule) for the rule of that name.
+template <class Use>
+auto with_rule(const RuleChoice& choice, const Use& use) {
+  const double log_events = choice.log_events;
+  switch (choice.name) {
+    case RuleName::ftrl_predictive:
+      return with_variates<Ftrl>(choice, use, FtrlSteps{FtrlIndex::predictive});
+    case RuleName::ftrl_rigorous:
+      return with_variates<FtrlRigorous>(choice, use, RigorousSteps<Regret::external>{log_events});
+    case RuleName::ftrl_swap: return with_variates<FtrlSwap>(choice, use);
+    case RuleName::ftrl_swap_rigorous:
+      return with_variates<FtrlSwapRigorous>(choice, use, RigorousSteps<Regret::swap>{log_events});
+    case RuleName::exp3_ix: return with_variates<Exp3Ix>(choice, use);
+    case RuleName::tsallis: return with_variates<Tsallis>(choice, use);
+    case RuleName::log_barrier: return with_variates<LogBarrier>(choice, use);
+    case RuleName::ftrl: break;
+  }
+  return with_variates<Ftrl>(choice, use);
 }
 
 }  // namespace
@@ -166,21 +232,25 @@ std::unique_ptr<Trainer> make_trainer(GameRef game,
     order.dummy = std::make_shared<WithDummy>(game);
     order.game = GameRef(*order.dummy);
   }
-  const double log_events =
-      BonusSchedule(options, seat_of(order.game.frame(), Player(0))).log_events();
-  switch (options.rule) {
-    case RuleName::ftrl: return build<Ftrl>(order);
-    case RuleName::ftrl_predictive: return build<Ftrl>(order, FtrlSteps{FtrlIndex::predictive});
-    case RuleName::ftrl_rigorous:
-      return build<FtrlRigorous>(order, RigorousSteps<Regret::external>{log_events});
-    case RuleName::ftrl_swap: return build<FtrlSwap>(order);
-    case RuleName::ftrl_swap_rigorous:
-      return build<FtrlSwapRigorous>(order, RigorousSteps<Regret::swap>{log_events});
-    case RuleName::exp3_ix: return build<Exp3Ix>(order);
-    case RuleName::tsallis: return build<Tsallis>(order);
-    case RuleName::log_barrier: return build<LogBarrier>(order);
+  order.log_events = BonusSchedule(options, seat_of(order.game.frame(), Player(0))).log_events();
+  const RuleChoice choice{options.rule, options.control_variate, game.frame().horizon(),
+                          order.log_events};
+  return with_rule(choice, [&](const auto& rule) -> std::unique_ptr<Trainer> {
+    return std::make_unique<RuleTrainer<std::remove_cvref_t<decltype(rule)>>>(order, rule);
+  });
+}
+
+std::unique_ptr<Replayer> make_replayer(const PolicyHeader& header) {
+  const auto* const name = std::find(kRuleNames.begin(), kRuleNames.end(), header.rule);
+  if (name == kRuleNames.end()) {
+    throw Error(ErrorKind::input, "rule", "'" + printable(header.rule, 100) + "' is not known",
+                "the file may be of a later version");
   }
-  throw Error(ErrorKind::internal, "rule", "has no type");
+  const RuleChoice choice{static_cast<RuleName>(name - kRuleNames.begin()), header.control_variate,
+                          header.seat.horizon, header.rule_parameter};
+  return with_rule(choice, [](const auto& rule) -> std::unique_ptr<Replayer> {
+    return std::make_unique<RuleReplayer<std::remove_cvref_t<decltype(rule)>>>(rule);
+  });
 }
 
 }  // namespace vlearn

@@ -51,6 +51,11 @@ class BanditBank {
     return rule_.policy(
         {place.num_actions, const_cast<double*>(memory_.data()) + place.begin, nullptr});
   }
+  /// All numbers of a cell.
+  [[nodiscard]] std::span<const double> state(std::size_t index) const noexcept {
+    const Place place = place_of(index);
+    return std::span(memory_).subspan(place.begin, rule_.memory_size(place.num_actions));
+  }
   /// Asks for the memory of a cell.
   void fetch(std::size_t index) const noexcept {
     const double* const begin = memory_.data() + place_of(index).begin;

@@ -6,8 +6,8 @@
 // set k to its episode, and play the policy of that visit. Unvisited states: uniform to the end.
 //
 // Players who correlate share the stream of k and i and nothing else; each draws its actions from a
-// seed of its own. So a player executes its part alone: with its own file, the shared index seed, its
-// private seed, and the states that everybody observes.
+// seed of its own. So a player executes its part alone: with its own file, the shared index seed,
+// its private seed, and the states that everybody observes.
 #pragma once
 
 #include <array>

@@ -62,7 +62,9 @@ class VisitLog {
 
   /// The visit of a cell that comes next, in order of play: all steps of an episode one after the
   /// other.
-  void begin_visit(std::size_t cell) noexcept { cells_[size_++] = static_cast<std::uint32_t>(cell); }
+  void begin_visit(std::size_t cell) noexcept {
+    cells_[size_++] = static_cast<std::uint32_t>(cell);
+  }
   /// What a player did at it.
   void add(std::size_t player, const LoggedVisit& visit) noexcept {
     Column& column = columns_[player];
@@ -77,7 +79,8 @@ class VisitLog {
   [[nodiscard]] std::uint64_t episodes() const noexcept { return size_ / horizon_; }
 
   /// The segment of one player, and room for the next of all.
-  [[nodiscard]] std::vector<std::byte> encode(std::size_t player, std::uint64_t first_episode) const;
+  [[nodiscard]] std::vector<std::byte> encode(std::size_t player,
+                                              std::uint64_t first_episode) const;
   /// The order of visits that encode() needs: once before it, for all players.
   void sort();
   void clear() noexcept;

@@ -15,11 +15,13 @@
 #include <vector>
 
 #include "vlearn/agent/options.h"
-#include "vlearn/policy/seat.h"
 #include "vlearn/agent/visit_clock.h"
 #include "vlearn/agent/vlearner.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
+#include "vlearn/policy/history.h"
+#include "vlearn/policy/replay.h"
+#include "vlearn/policy/seat.h"
 #include "vlearn/run/game_ref.h"
 
 namespace vlearn {
@@ -76,6 +78,9 @@ class SelfPlay {
   template <class Watch = Unwatched>
   void play_episode(Episode k, Watch&& watch = {});
 
+  /// From now on every visit goes into the log too, which must outlive the play. Null ends it.
+  void keep_log(VisitLog* log);
+
   [[nodiscard]] const Frame& frame() const noexcept { return game_.frame(); }
   /// Cells are alike for all players.
   [[nodiscard]] const Seat& seat(Player player = {}) const noexcept {
@@ -106,7 +111,12 @@ class SelfPlay {
     std::vector<Action> joint;
     std::vector<double> rewards;
   };
-  void learn(const Taken& taken) noexcept;
+  void learn(const Taken& taken);
+  void log_visit(std::size_t player, std::size_t cell, const LoggedVisit& visit);
+  [[nodiscard]] std::uint64_t interval(std::size_t kind, std::size_t cell) const noexcept {
+    const std::size_t n = seats_[kind].num_actions[cell];
+    return interval_of(n, tables_.front().bank().rule().forgettable(n) > 0);
+  }
   /// Tables of thousands of players lie far apart in memory: those of players to come are asked for
   /// while others learn.
   static constexpr std::size_t kFarAhead = 8;
@@ -131,6 +141,8 @@ class SelfPlay {
   DrawsAhead ahead_;
   std::array<Taken, 2> taken_;
   std::vector<double> earned_;
+  VisitLog* log_ = nullptr;
+  std::vector<std::vector<std::uint64_t>> next_snapshot_;  // of each seat and cell: the visit
   // Of monotonic V-learning:
   std::array<bool, 2> value_fell_ = {};
   std::vector<PolicyTable> outputs_;
@@ -203,17 +215,47 @@ void SelfPlay<Rule>::play_episode(Episode k, Watch&& watch) {
 
 /// Lines 6 to 9, each player for itself.
 template <BanditRule Rule>
-void SelfPlay<Rule>::learn(const Taken& taken) noexcept {
+void SelfPlay<Rule>::learn(const Taken& taken) {
   const auto& [h, cell, next_cell, joint, rewards] = taken;
+  if (log_ != nullptr) log_->begin_visit(cell);
   for (std::size_t j = 0; j < tables_.size(); ++j) {
     if (j + kFarAhead < tables_.size()) tables_[j + kFarAhead].fetch(cell);
     const Experience seen{h, cell, joint[j], rewards[j], next_cell};
     const Learned learned = tables_[j].observe(clocks_[clock_of_[j]].plan(cell), seen);
+    if (log_ != nullptr) log_visit(j, cell, {joint[j], learned.increment});
     earned_[j] += rewards[j];
     if (!outputs_.empty()) value_fell_[j] = learned.value_fell;
   }
   if (!outputs_.empty()) keep_outputs(cell);
-  for (VisitClock<Rule>& clock : clocks_) clock.advance(h, cell);
+  for (std::size_t kind = 0; kind < clocks_.size(); ++kind) {
+    if (log_ != nullptr && clocks_[kind].plan(cell).visit == next_snapshot_[kind][cell]) {
+      next_snapshot_[kind][cell] += interval(kind, cell);
+    }
+    clocks_[kind].advance(h, cell);
+  }
+}
+
+template <BanditRule Rule>
+void SelfPlay<Rule>::keep_log(VisitLog* log) {
+  log_ = log;
+  next_snapshot_.assign(clocks_.size(), {});
+  for (std::size_t kind = 0; kind < clocks_.size(); ++kind) {
+    for (std::size_t cell = 0; cell < seats_[kind].num_cells(); ++cell) {
+      const std::uint64_t every = interval(kind, cell);
+      next_snapshot_[kind].push_back((clocks_[kind].visits(cell) / every + 1) * every);
+    }
+  }
+}
+
+template <BanditRule Rule>
+void SelfPlay<Rule>::log_visit(std::size_t player, std::size_t cell, const LoggedVisit& visit) {
+  log_->add(player, visit);
+  const std::size_t kind = clock_of_[player];
+  if (clocks_[kind].plan(cell).visit != next_snapshot_[kind][cell]) return;
+  const std::span<const double> state = tables_[player].bank().state(cell);
+  const std::size_t forgettable =
+      tables_[player].bank().rule().forgettable(seats_[kind].num_actions[cell]);
+  log_->add_snapshot(player, state.subspan(forgettable));
 }
 
 }  // namespace vlearn

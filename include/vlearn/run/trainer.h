@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,8 +14,10 @@
 #include <vector>
 
 #include "vlearn/agent/options.h"
-#include "vlearn/policy/seat.h"
 #include "vlearn/core/cancel.h"
+#include "vlearn/policy/history.h"
+#include "vlearn/policy/replay.h"
+#include "vlearn/policy/seat.h"
 #include "vlearn/run/game_ref.h"
 
 namespace vlearn {
@@ -53,6 +56,16 @@ class Trainer {
   /// last V_1 + V_2 - H. Nothing where no proof covers it: see has_bounds(); not beyond
   /// horizon_episodes, and not where the law of the first state is unknown.
   [[nodiscard]] virtual std::optional<double> gap_bound(Player player) const noexcept = 0;
+  /// Takes a piece of a player's history: bytes to append to its policy file.
+  using Sink = std::function<void(Player player, std::span<const std::byte> bytes)>;
+  /// From now on, and before the first episode, visits are kept; the sink gets every segment when
+  /// it is full.
+  virtual void keep_history(Sink sink) = 0;
+  /// Hands out what has come since the last full segment, if anything; the run may go on.
+  virtual void hand_out_rest() = 0;
+  /// What a player's policy file says of itself, hashes left out.
+  [[nodiscard]] virtual PolicyHeader policy_header(Player player) const = 0;
+
   /// XXH3 of everything that was learned.
   [[nodiscard]] virtual std::uint64_t signature() const = 0;
 
@@ -70,6 +83,9 @@ class Trainer {
 [[nodiscard]] std::unique_ptr<Trainer> make_trainer(GameRef game,
                                                     const LearnerOptions& options,
                                                     std::uint64_t seed);
+
+/// The rule of a policy file. Throws Error (input) for one that this version does not know.
+[[nodiscard]] std::unique_ptr<Replayer> make_replayer(const PolicyHeader& header);
 
 /// Why a target has no guarantee in a game, and what to ask for instead; nothing if it has.
 [[nodiscard]] std::optional<std::string> why_not(const Frame& frame, const LearnerOptions& options);
