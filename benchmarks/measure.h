@@ -43,5 +43,6 @@ using Work = std::function<double(std::size_t operations)>;
 [[nodiscard]] std::vector<Measurement> core();
 [[nodiscard]] std::vector<Measurement> game();
 [[nodiscard]] std::vector<Measurement> learn();
+[[nodiscard]] std::vector<Measurement> policy();
 
 }  // namespace vlearn::bench

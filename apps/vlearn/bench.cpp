@@ -26,10 +26,10 @@ struct Options {
 };
 
 void print_table(const std::vector<bench::Measurement>& measurements) {
-  std::string text = fmt::format("{:<34}{:>11}   {:<24}{:>11}{:>8}\n", "ns per operation", "vlearn",
+  std::string text = fmt::format("{:<44}{:>11}   {:<24}{:>11}{:>8}\n", "ns per operation", "vlearn",
                                  "reference", "ns", "ratio");
   for (const bench::Measurement& m : measurements) {
-    text += fmt::format("{:<34}{:>11.2f}", m.name, m.ns);
+    text += fmt::format("{:<44}{:>11.2f}", m.name, m.ns);
     if (!m.reference.empty()) {
       text += fmt::format("   {:<24}{:>11.2f}{:>7.2f}x", m.reference, m.reference_ns,
                           m.reference_ns / m.ns);
@@ -78,6 +78,7 @@ ExitCode run(const Options& options) {
   const std::vector<bench::Measurement> measurements = [&] {
     if (options.group == "bandit") return bench::bandit();
     if (options.group == "learn") return bench::learn();
+    if (options.group == "policy") return bench::policy();
     return options.group == "core" ? bench::core() : bench::game();
   }();
   if (options.as_json) {
@@ -98,8 +99,8 @@ void add_bench(CLI::App& app, Task& task) {
       "Examples:\n"
       "  vlearn bench learn\n"
       "  vlearn bench --signature      the same on every machine");
-  command->add_option("group", options->group, "What to time: core, bandit, game or learn")
-      ->check(CLI::IsMember({"core", "bandit", "game", "learn"}));
+  command->add_option("group", options->group, "What to time: core, bandit, game, learn or policy")
+      ->check(CLI::IsMember({"core", "bandit", "game", "learn", "policy"}));
   command->add_flag("--json", options->as_json, "One JSON object instead of the table");
   command->add_flag("--signature", options->signature,
                     "The hash of everything that fixed runs learn, instead of times");

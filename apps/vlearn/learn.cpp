@@ -49,6 +49,7 @@ struct Options {
   std::uint64_t seeds = 1;
   std::uint64_t threads = 0;
   std::string out;
+  std::string history = "full";
   bool force = false;
   bool quiet = false;
   bool as_json = false;
@@ -112,8 +113,11 @@ void write_run(JsonWriter& json, const RunTitle& title, const LoadedGame& game, 
   write_result(json, title, game, run.config, *run.result);
 }
 
-void learn_one(
-    Run& run, const RunTitle& title, const LoadedGame& game, bool force, LearnHooks hooks) {
+void learn_one(Run& run,
+               const RunTitle& title,
+               const LoadedGame& game,
+               const Options& options,
+               LearnHooks hooks) {
   using Clock = std::chrono::steady_clock;
   const Frame& frame = frame_of(game.game);
   const std::unique_ptr<Trainer> trainer = std::visit(
@@ -121,13 +125,15 @@ void learn_one(
         return make_trainer(GameRef(model), run.config.learner, run.config.seed);
       },
       game.game);
-  RunFolder folder(run.out, force, config_to_json(title, game, run.config));
+  RunFolder folder(run.out, options.force, config_to_json(title, game, run.config));
+  if (options.history == "full") folder.keep_history(*trainer, game, run.config);
   const Clock::time_point begin = Clock::now();
   hooks.row = [&](const MetricsRow& row) {
     const std::chrono::duration<double> elapsed = Clock::now() - begin;
     folder.add(row, elapsed.count());
   };
   run.result = learn(*trainer, frame, run.config, hooks);
+  trainer->hand_out_rest();
   JsonWriter json;
   write_run(json, title, game, run);
   folder.finish(json.end_object().text() + "\n", *trainer, frame, run.config.learner.monotone);
@@ -199,7 +205,7 @@ ExitCode learn_all(const Options& options) {
     if (i > 0 && cancel.requested()) return;
     LearnHooks hooks = common;
     hooks.progress = [&, i](std::uint64_t episodes) { progress.report(i, episodes); };
-    learn_one(runs[i], title, game, options.force, hooks);
+    learn_one(runs[i], title, game, options, hooks);
   });
   progress.end();
   std::erase_if(runs, [](const Run& run) { return !run.result; });
@@ -255,6 +261,11 @@ void add_learn(CLI::App& app, Task& task) {
       ->check(CLI::Range(0, 1024));
   command->add_option("--out", options->out,
                       "Run folder; default runs/GAME-SEED. Of several seeds the folder of folders");
+  command
+      ->add_option(
+          "--history", options->history,
+          "full (default): keep every visit, so that the output policy can be executed; none")
+      ->check(CLI::IsMember({"full", "none"}));
   command->add_flag("--force", options->force, "Replace a run that is there already");
   command
       ->add_option("--preset", options->preset,

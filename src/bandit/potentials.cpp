@@ -18,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <span>
 
 #include "vlearn/bandit/potentials.h"
 
@@ -81,10 +82,9 @@ class Row {
     for (Vector& v : v_) v = hn::Mul(v, hn::Set(Tag(), factor));
   }
 
-  /// This row becomes decay G (+ scale means) with `score` more at the action.
-  HWY_INLINE void advance(const RowStep& step, const double* means, const double* losses) {
+  /// From G to decay G (+ scale means) with `score` more at the action.
+  HWY_INLINE void advance(const RowStep& step, const double* means) {
     const Tag d;
-    load(losses);
     multiply(step.decay);
     if (means != nullptr) {
       Row mean(*this);
@@ -145,17 +145,20 @@ class Row {
 template <std::size_t kWidth, std::size_t kCount>
 HWY_INLINE void advance(Potential potential,
                         std::size_t n,
-                        const RowStep& step,
+                        std::span<const RowStep> steps,
                         const double* means,
                         double* losses,
                         double* policy) {
   Row<kWidth, kCount> row(n);
-  row.advance(step, means, losses);
-  if (policy == nullptr) {  // the losses alone
+  row.load(losses);
+  const std::span<const RowStep> before = steps.first(steps.size() - (policy == nullptr ? 0 : 1));
+  for (const RowStep& step : before) {  // the losses alone
+    row.advance(step, means);
     row.lower_to_least();
-    row.store(losses);
-    return;
   }
+  if (policy == nullptr) return row.store(losses);
+  const RowStep& step = steps.back();
+  row.advance(step, means);
   if (potential == Potential::entropy && means == nullptr) {
     // The least loss was 0 and has grown by one score at most: no need to wait for the new one.
     Row<kWidth, kCount> weights(row);
@@ -187,7 +190,7 @@ HWY_INLINE void advance(Potential potential,
 /// One number after the other, in the order of the sums above: for rows that registers cannot hold.
 void advance_long(Potential potential,
                   std::size_t n,
-                  const RowStep& step,
+                  std::span<const RowStep> steps,
                   const double* means,
                   double* losses,
                   double* policy) {
@@ -200,13 +203,16 @@ void advance_long(Potential potential,
     }
     return sums[0];
   };
-  double least = kInfinity;
-  for (std::size_t b = 0; b < n; ++b) {
-    losses[b] *= step.decay;
-    if (means != nullptr) losses[b] += means[b] * step.mean_scale;
-    if (b == step.action) losses[b] += step.score;
-    least = std::min(least, losses[b]);
-  }
+  double least = 0.0;
+  const auto advance = [&](const RowStep& step) HWY_ATTR {
+    least = kInfinity;
+    for (std::size_t b = 0; b < n; ++b) {
+      losses[b] *= step.decay;
+      if (means != nullptr) losses[b] += means[b] * step.mean_scale;
+      if (b == step.action) losses[b] += step.score;
+      least = std::min(least, losses[b]);
+    }
+  };
   const auto divide = [&](double sum) HWY_ATTR {
     const double factor = 1.0 / sum;
     for (std::size_t b = 0; b < n; ++b) policy[b] *= factor;
@@ -214,7 +220,13 @@ void advance_long(Potential potential,
   const auto lower = [&]() HWY_ATTR {
     for (std::size_t b = 0; b < n; ++b) losses[b] -= least;
   };
-  if (policy == nullptr) return lower();  // the losses alone
+  for (const RowStep& step : steps.first(steps.size() - (policy == nullptr ? 0 : 1))) {
+    advance(step);  // the losses alone
+    lower();
+  }
+  if (policy == nullptr) return;
+  const RowStep& step = steps.back();
+  advance(step);
   if (potential == Potential::entropy) {
     if (means != nullptr) lower();
     for (std::size_t b = 0; b < n; ++b) {
@@ -244,45 +256,45 @@ void advance_long(Potential potential,
 template <std::size_t kWidth>
 HWY_INLINE void advance_narrow(Potential potential,
                                std::size_t n,
-                               const RowStep& step,
+                               std::span<const RowStep> steps,
                                const double* means,
                                double* losses,
                                double* policy) {
   constexpr std::size_t lanes = hn::MaxLanes(hn::CappedTag<double, kWidth>());
   switch ((n + lanes - 1) / lanes) {
-    case 1: return advance<kWidth, 1>(potential, n, step, means, losses, policy);
-    case 2: return advance<kWidth, 2>(potential, n, step, means, losses, policy);
-    case 3: return advance<kWidth, 3>(potential, n, step, means, losses, policy);
-    case 4: return advance<kWidth, 4>(potential, n, step, means, losses, policy);
-    case 5: return advance<kWidth, 5>(potential, n, step, means, losses, policy);
-    case 6: return advance<kWidth, 6>(potential, n, step, means, losses, policy);
-    default: return advance_long(potential, n, step, means, losses, policy);
+    case 1: return advance<kWidth, 1>(potential, n, steps, means, losses, policy);
+    case 2: return advance<kWidth, 2>(potential, n, steps, means, losses, policy);
+    case 3: return advance<kWidth, 3>(potential, n, steps, means, losses, policy);
+    case 4: return advance<kWidth, 4>(potential, n, steps, means, losses, policy);
+    case 5: return advance<kWidth, 5>(potential, n, steps, means, losses, policy);
+    case 6: return advance<kWidth, 6>(potential, n, steps, means, losses, policy);
+    default: return advance_long(potential, n, steps, means, losses, policy);
   }
 }
 
 void advance_row_any(Potential potential,
                      std::size_t n,
-                     const RowStep& step,
+                     std::span<const RowStep> steps,
                      const double* means,
                      double* losses,
                      double* policy) {
   // Few actions in narrow vectors: wide ones cost more than they save.
-  if (n <= 2) return advance_narrow<2>(potential, n, step, means, losses, policy);
-  if (n <= 4) return advance_narrow<4>(potential, n, step, means, losses, policy);
-  if (n > 8 && n <= 12) return advance_narrow<4>(potential, n, step, means, losses, policy);
+  if (n <= 2) return advance_narrow<2>(potential, n, steps, means, losses, policy);
+  if (n <= 4) return advance_narrow<4>(potential, n, steps, means, losses, policy);
+  if (n > 8 && n <= 12) return advance_narrow<4>(potential, n, steps, means, losses, policy);
   constexpr std::size_t lanes = hn::MaxLanes(hn::CappedTag<double, 8>());
   switch ((n + lanes - 1) / lanes) {
-    case 1: return advance<8, 1>(potential, n, step, means, losses, policy);
-    case 2: return advance<8, 2>(potential, n, step, means, losses, policy);
-    case 3: return advance<8, 3>(potential, n, step, means, losses, policy);
-    case 4: return advance<8, 4>(potential, n, step, means, losses, policy);
-    case 5: return advance<8, 5>(potential, n, step, means, losses, policy);
-    case 6: return advance<8, 6>(potential, n, step, means, losses, policy);
-    case 7: return advance<8, 7>(potential, n, step, means, losses, policy);
-    case 8: return advance<8, 8>(potential, n, step, means, losses, policy);
+    case 1: return advance<8, 1>(potential, n, steps, means, losses, policy);
+    case 2: return advance<8, 2>(potential, n, steps, means, losses, policy);
+    case 3: return advance<8, 3>(potential, n, steps, means, losses, policy);
+    case 4: return advance<8, 4>(potential, n, steps, means, losses, policy);
+    case 5: return advance<8, 5>(potential, n, steps, means, losses, policy);
+    case 6: return advance<8, 6>(potential, n, steps, means, losses, policy);
+    case 7: return advance<8, 7>(potential, n, steps, means, losses, policy);
+    case 8: return advance<8, 8>(potential, n, steps, means, losses, policy);
     // 64 actions in vectors of four, 128 in vectors of eight.
-    case 16: return advance<8, 16>(potential, n, step, means, losses, policy);
-    default: return advance_long(potential, n, step, means, losses, policy);
+    case 16: return advance<8, 16>(potential, n, steps, means, losses, policy);
+    default: return advance_long(potential, n, steps, means, losses, policy);
   }
 }
 
@@ -298,42 +310,21 @@ namespace vlearn {
 
 HWY_EXPORT(advance_row_any);
 
-namespace {
-
-void dispatch(Potential potential,
-              std::size_t n,
-              const RowStep& step,
-              const double* means,
-              double* losses,
-              double* policy) noexcept {
+void advance_row(Potential potential,
+                 std::size_t num_actions,
+                 std::span<const RowStep> steps,
+                 const double* means,
+                 double* losses,
+                 double* policy) noexcept {
+  VLEARN_ASSERT(num_actions > 0 && !steps.empty());
 #if (HWY_TARGETS & (HWY_TARGETS - 1)) != 0
   // HWY_DYNAMIC_DISPATCH, without a call into Highway's library to find where the choice is kept.
   static const hwy::ChosenTarget& chosen = hwy::GetChosenTarget();
   const auto advance_row = HWY_DISPATCH_TABLE(advance_row_any)[chosen.GetIndex()];
-  advance_row(potential, n, step, means, losses, policy);
+  advance_row(potential, num_actions, steps, means, losses, policy);
 #else
-  HWY_STATIC_DISPATCH(advance_row_any)(potential, n, step, means, losses, policy);
+  HWY_STATIC_DISPATCH(advance_row_any)(potential, num_actions, steps, means, losses, policy);
 #endif
-}
-
-}  // namespace
-
-void advance_row(Potential potential,
-                 std::size_t num_actions,
-                 const RowStep& step,
-                 const double* means,
-                 double* losses,
-                 double* policy) noexcept {
-  VLEARN_ASSERT(num_actions > 0 && step.action < num_actions && policy != nullptr);
-  dispatch(potential, num_actions, step, means, losses, policy);
-}
-
-void advance_losses(std::size_t num_actions,
-                    const RowStep& step,
-                    const double* means,
-                    double* losses) noexcept {
-  VLEARN_ASSERT(num_actions > 0 && step.action < num_actions);
-  dispatch(Potential::entropy, num_actions, step, means, losses, nullptr);
 }
 
 }  // namespace vlearn

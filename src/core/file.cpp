@@ -259,6 +259,20 @@ void AppendFile::sync() {
               "could not be brought to the disk: " + reason(errno));
 }
 
+void append_to_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  const int descriptor =
+      retry([&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666); });
+  if (descriptor < 0) throw_write_error(path, errno);
+  const bool good = write_all(descriptor, bytes);
+  const int code = errno;
+  ::close(descriptor);
+  if (!good) {
+    throw Error(ErrorKind::resource, path.string(),
+                "cannot be written any further: " + reason(code),
+                "free some space, or choose another place");
+  }
+}
+
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   AtomicFile file(path);
   file.write(bytes);

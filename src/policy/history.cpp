@@ -432,6 +432,10 @@ LoggedVisit PolicyFile::logged(std::size_t cell, std::uint64_t visit) const noex
   const Run& run = run_of(cell, visit);
   const Segment& segment = segments_[run.segment];
   const std::size_t i = run.begin + static_cast<std::size_t>(visit - 1 - run.visits_before);
+  return logged_at(segment, i);
+}
+
+LoggedVisit PolicyFile::logged_at(const Segment& segment, std::size_t i) noexcept {
   std::uint32_t action = 0;
   if (segment.actions.size() == segment.scores.size()) {
     action = segment.actions[i];
@@ -458,7 +462,16 @@ void PolicyFile::policy(std::size_t cell,
     snapshot = segments_[run.segment].snapshots.subspan(run.snapshots_begin + number * size, size);
   }
   memory.visits.clear();
-  for (std::uint64_t i = done + 1; i < visit; ++i) memory.visits.push_back(logged(cell, i));
+  for (std::uint64_t i = done + 1; i < visit;) {
+    // Run by run: the visits of one lie side by side.
+    const Run& run = run_of(cell, i);
+    const Segment& segment = segments_[run.segment];
+    const std::uint64_t end = std::min(visit, run.visits_before + run.count + 1);
+    for (; i < end; ++i) {
+      memory.visits.push_back(
+          logged_at(segment, run.begin + static_cast<std::size_t>(i - 1 - run.visits_before)));
+    }
+  }
   replayer_->policy(done, snapshot, memory.visits, policy, memory);
 }
 

@@ -14,6 +14,7 @@
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
 #include "vlearn/core/version.h"
+#include "vlearn/policy/execute.h"
 
 namespace vlearn {
 namespace {
@@ -22,6 +23,7 @@ constexpr std::array<const char*, 6> kFiles = {"config.json", "metrics.jsonl",
                                                "metrics.csv", "timing.jsonl",
                                                "result.json", "tables.safetensors"};
 
+constexpr const char* kPolicyFolder = "policy";
 constexpr std::string_view kConfigSchema = "vlearn.config/1";
 
 /// With more players than this, rows have the smallest, mean and largest of each number.
@@ -229,6 +231,38 @@ void write_result(JsonWriter& json,
   if (largest) json.member("gap_bound", *largest);
 }
 
+std::filesystem::path policy_path(const std::filesystem::path& run, Player player) {
+  return run / kPolicyFolder / fmt::format("player-{}.policy", player.number());
+}
+
+std::filesystem::path private_seed_path(const std::filesystem::path& run, Player player) {
+  return run / kPolicyFolder / fmt::format("player-{}.seed", player.number());
+}
+
+std::filesystem::path index_seed_path(const std::filesystem::path& run,
+                                      Target target,
+                                      Player player) {
+  if (target != Target::nash) return run / kPolicyFolder / "index.seed";
+  return run / kPolicyFolder / fmt::format("index-{}.seed", player.number());
+}
+
+StoredRun read_run(const std::filesystem::path& path) {
+  const JsonDocument document = JsonDocument::read(path / "config.json");
+  const JsonValue root = document.root();
+  if (root.at("schema").string() != kConfigSchema) {
+    throw root.at("schema").error("is not one that this version reads");
+  }
+  StoredRun run;
+  run.path = path;
+  run.game = std::string(root.at("game").string());
+  run.game_hash = std::string(root.at("game_hash").string());
+  const std::optional<Target> target = target_named(root.at("target").string());
+  if (!target) throw root.at("target").error("is no target");
+  run.target = *target;
+  run.seed = root.at("seed").natural(UINT64_MAX);
+  return run;
+}
+
 void RunFolder::check(const std::filesystem::path& path, bool force) {
   const auto refuse = [&](const char* problem, const char* fix) {
     throw Error(ErrorKind::usage, path.string(), problem, fix);
@@ -252,6 +286,18 @@ RunFolder::RunFolder(std::filesystem::path path, bool force, std::string_view co
     : path_(std::move(path)) {
   check(path_, force);
   std::error_code failure;
+  const auto remove_policies = [&] {
+    // Only what a run writes there; the folder stays where something else is in it.
+    for (const auto& entry : std::filesystem::directory_iterator(path_ / kPolicyFolder, failure)) {
+      const std::filesystem::path name = entry.path().filename();
+      const bool ours = name.extension() == ".policy" || name.extension() == ".seed";
+      if (ours && std::filesystem::is_regular_file(entry.symlink_status(failure))) {
+        std::filesystem::remove(entry.path(), failure);
+      }
+    }
+    std::filesystem::remove(path_ / kPolicyFolder, failure);
+  };
+  remove_policies();
   for (const char* file : kFiles) {
     if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path_ / file, failure))) {
       std::filesystem::remove(path_ / file, failure);
@@ -263,10 +309,33 @@ RunFolder::RunFolder(std::filesystem::path path, bool force, std::string_view co
                 "choose another place with --out");
   }
   write_file(path_ / "config.json", config);
+  config_hash_ = to_hex(sha256(std::as_bytes(std::span(config))));
   metrics_.emplace(path_ / "metrics.jsonl");
   table_.emplace(path_ / "metrics.csv");
   timing_.emplace(path_ / "timing.jsonl");
   table_->append("episode,player,value,upper,lower,mean_return,gap_bound,visited_cells\n");
+}
+
+void RunFolder::keep_history(Trainer& trainer, const LoadedGame& game, const LearnConfig& config) {
+  std::filesystem::create_directory(path_ / kPolicyFolder);
+  const std::size_t players = frame_of(game.game).num_players();
+  const std::string game_hash = to_hex(law_hash_of(game.game));
+  for (const Player player : all<Player>(players)) {
+    PolicyHeader header = trainer.policy_header(player);
+    header.game_hash = game_hash;
+    header.config_hash = config_hash_;
+    write_file(policy_path(path_, player), encode_header(header));
+    write_seed(private_seed_path(path_, player),
+               derive_seed(config.seed, "private", player.number()), true);
+    if (config.learner.target != Target::nash && player != Player(0)) continue;
+    const std::uint64_t whose = config.learner.target == Target::nash ? player.number() : 0;
+    write_seed(index_seed_path(path_, config.learner.target, player),
+               derive_seed(config.seed, "index", whose), false);
+  }
+  trainer.keep_history([this, players](Player player, std::span<const std::byte> bytes) {
+    // A dummy opponent has no file.
+    if (player.index() < players) append_to_file(policy_path(path_, player), bytes);
+  });
 }
 
 void RunFolder::add(const MetricsRow& row, double seconds) {

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -146,16 +147,28 @@ class FollowLeader : public Leader<Steps, kVariate> {
                 cell.state);
     this->grow_mean(cell, action, increment);
   }
-  void pass(const BanditCell& cell,
-            Action action,
-            const Increment& increment,
-            std::uint64_t visit) const noexcept {
-    const RowStep step{.decay = this->decay(visit),
-                       .mean_scale = 1.0,
-                       .action = action.index(),
-                       .score = static_cast<double>(increment.score)};
-    advance_losses(cell.num_actions, step, this->means(cell), this->rows(cell));
-    this->grow_mean(cell, action, increment);
+  void replay(const BanditCell& cell,
+              std::uint64_t done,
+              std::span<const LoggedVisit> log) const noexcept {
+    // Some visits at a time; with means one by one, because they move.
+    constexpr std::size_t most = FollowLeader::kHasMeans ? 1 : 32;
+    std::array<RowStep, most> steps;
+    for (std::size_t i = 0; i < log.size();) {
+      const std::size_t count = std::min(most, log.size() - i);
+      const bool last = i + count == log.size();
+      for (std::size_t k = 0; k < count; ++k) {
+        const auto& [action, increment] = log[i + k];
+        steps[k] = {.decay = this->decay(done + i + k + 1),
+                    .mean_scale = 1.0,
+                    .action = action.index(),
+                    .score = static_cast<double>(increment.score)};
+      }
+      if (last) steps[count - 1].rate = this->steps(cell.num_actions, done + log.size()).rate;
+      advance_row(Steps::kPotential, cell.num_actions, std::span(steps).first(count),
+                  this->means(cell), this->rows(cell), last ? cell.state : nullptr);
+      this->grow_mean(cell, log[i].action, log[i].increment);
+      i += count;
+    }
   }
 };
 

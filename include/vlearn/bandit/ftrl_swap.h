@@ -58,11 +58,12 @@ class SwapLeader : public Leader<Steps, kVariate> {
   void reset(const BanditCell& cell) const noexcept { this->reset_rows(cell, cell.num_actions); }
   /// Every visit's losses are dealt out to the experts by the policy: nothing can be left out.
   [[nodiscard]] std::size_t forgettable(std::size_t /*num_actions*/) const noexcept { return 0; }
-  void pass(const BanditCell& cell,
-            Action action,
-            const Increment& increment,
-            std::uint64_t visit) const noexcept {
-    apply(cell, action, increment, this->steps(cell.num_actions, visit));
+  void replay(const BanditCell& cell,
+              std::uint64_t done,
+              std::span<const LoggedVisit> log) const noexcept {
+    for (const auto& [action, increment] : log) {
+      apply(cell, action, increment, this->steps(cell.num_actions, ++done));
+    }
   }
 
   void apply(const BanditCell& cell,

@@ -24,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace vlearn {
 
@@ -38,19 +39,24 @@ struct RowStep {
   double rate = 0.0;  ///< eta of the policy that follows
 };
 
-/// G[b] = decay * G[b] (+ mean_scale * means[b]); G[action] += score; policy from G; G -= min G.
-/// `means` may be null. At least one action; arrays do not overlap.
+/// For each step G[b] = decay * G[b] (+ mean_scale * means[b]); G[action] += score; G -= min G. The
+/// policy is that of the last step's G before its least was taken away; where `policy` is null
+/// nobody wants it. `means` may be null. At least one action and one step; arrays do not overlap.
 void advance_row(Potential potential,
                  std::size_t num_actions,
-                 const RowStep& step,
+                 std::span<const RowStep> steps,
                  const double* means,
                  double* losses,
                  double* policy) noexcept;
 
-/// The same without the policy: what a visit does to G alone, bit for bit.
-void advance_losses(std::size_t num_actions,
-                    const RowStep& step,
-                    const double* means,
-                    double* losses) noexcept;
+/// One step.
+inline void advance_row(Potential potential,
+                        std::size_t num_actions,
+                        const RowStep& step,
+                        const double* means,
+                        double* losses,
+                        double* policy) noexcept {
+  advance_row(potential, num_actions, std::span(&step, 1), means, losses, policy);
+}
 
 }  // namespace vlearn

@@ -49,6 +49,13 @@ struct Increment {
   friend bool operator==(const Increment&, const Increment&) = default;
 };
 
+/// A visit as a log keeps it.
+struct LoggedVisit {
+  Action action;
+  Increment increment;
+  friend bool operator==(const LoggedVisit&, const LoggedVisit&) = default;
+};
+
 /// The step sizes of one visit.
 struct VisitSteps {
   double decay = 0.0;  ///< w_{t-1} / w_t
@@ -64,6 +71,7 @@ concept BanditRule = requires(const R& rule,
                               double loss,
                               const Increment& increment,
                               std::uint64_t visit,
+                              std::span<const LoggedVisit> log,
                               const VisitSteps& steps,
                               double iota) {
   { R::kName } -> std::convertible_to<std::string_view>;
@@ -75,9 +83,9 @@ concept BanditRule = requires(const R& rule,
   { rule.steps(num_actions, visit) } noexcept -> std::same_as<VisitSteps>;
   { rule.measure(cell, action, loss, steps) } noexcept -> std::same_as<Increment>;
   { rule.apply(cell, action, increment, steps) } noexcept -> std::same_as<void>;
-  /// apply() for a visit of a log that others follow: the policy may be left as it is, since the
-  /// next visit does not look at it.
-  { rule.pass(cell, action, increment, visit) } noexcept -> std::same_as<void>;
+  /// apply() for the visits of a log that come after visit number `visit`, one or more: with the
+  /// policy after the last of them, whatever happens to those in between.
+  { rule.replay(cell, visit, log) } noexcept -> std::same_as<void>;
   /// How many of the first numbers of a state a snapshot need not keep, because the next visit of a
   /// log computes them anew.
   { rule.forgettable(num_actions) } noexcept -> std::same_as<std::size_t>;

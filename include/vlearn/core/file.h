@@ -134,6 +134,10 @@ class AppendFile {
   int descriptor_ = -1;
 };
 
+/// Adds bytes to the end of a file, which is made where there is none. Throws Error (resource) when
+/// the disk is full or fails; then a part may have been added.
+void append_to_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
+
 /// Puts the bytes at `path`, in place of what was there, or leaves it as it was.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);

@@ -161,6 +161,7 @@ class PolicyFile {
   void read_segments(std::size_t begin);
   void read_segment(std::span<const std::byte>& rest);
   [[nodiscard]] std::span<const Run> runs(std::size_t cell) const noexcept { return runs_[cell]; }
+  [[nodiscard]] static LoggedVisit logged_at(const Segment& segment, std::size_t i) noexcept;
   [[nodiscard]] const Run& run_of(std::size_t cell, std::uint64_t visit) const noexcept;
 
   FileBytes bytes_;

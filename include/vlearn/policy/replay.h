@@ -17,13 +17,6 @@
 
 namespace vlearn {
 
-/// A visit as a history keeps it.
-struct LoggedVisit {
-  Action action;
-  Increment increment;
-  friend bool operator==(const LoggedVisit&, const LoggedVisit&) = default;
-};
-
 /// Memory that replays use, kept by the caller between calls. One per thread.
 struct ReplayMemory {
   std::vector<LoggedVisit> visits;
@@ -86,15 +79,7 @@ class RuleReplayer final : public Replayer {
     const BanditCell cell{n, memory.state.data(), memory.scratch.data()};
     rule_.reset(cell);
     std::copy(snapshot.begin(), snapshot.end(), cell.state + rule_.forgettable(n));
-    for (std::size_t i = 0; i < visits.size(); ++i) {
-      const auto& [action, increment] = visits[i];
-      const std::uint64_t visit = done + i + 1;
-      if (i + 1 < visits.size()) {
-        rule_.pass(cell, action, increment, visit);
-      } else {
-        rule_.apply(cell, action, increment, rule_.steps(n, visit));
-      }
-    }
+    if (!visits.empty()) rule_.replay(cell, done, visits);
     const std::span<const double> last = rule_.policy(cell);
     std::copy(last.begin(), last.end(), policy.begin());
   }

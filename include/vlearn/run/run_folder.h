@@ -17,6 +17,26 @@
 
 namespace vlearn {
 
+// Where a run keeps the policy of each player, its private seed, and the seeds of the indices: one
+// for all players, or for nash one for each.
+[[nodiscard]] std::filesystem::path policy_path(const std::filesystem::path& run, Player player);
+[[nodiscard]] std::filesystem::path private_seed_path(const std::filesystem::path& run,
+                                                      Player player);
+[[nodiscard]] std::filesystem::path index_seed_path(const std::filesystem::path& run,
+                                                    Target target,
+                                                    Player player);
+
+/// A run that somebody else may have written.
+struct StoredRun {
+  std::filesystem::path path;
+  std::string game;  ///< the word that was given
+  std::string game_hash;
+  Target target = Target::cce;
+  std::uint64_t seed = 0;
+};
+/// Reads config.json. Throws Error that names the file and the key.
+[[nodiscard]] StoredRun read_run(const std::filesystem::path& path);
+
 /// "rps-1" for the game `rps` and seed 1: letters, digits and -_.=, of the word, of a file its name
 /// without folder and ending.
 [[nodiscard]] std::string run_name(std::string_view game, std::uint64_t seed);
@@ -49,6 +69,10 @@ class RunFolder {
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
+  /// Writes the heads of all policy files and the seeds, and lets the trainer write on. Before the
+  /// first episode.
+  void keep_history(Trainer& trainer, const LoadedGame& game, const LearnConfig& config);
+
   /// To metrics.jsonl and metrics.csv; and how long it took, to timing.jsonl.
   void add(const MetricsRow& row, double seconds);
   /// result.json and tables.safetensors; the last call.
@@ -56,6 +80,7 @@ class RunFolder {
 
  private:
   std::filesystem::path path_;
+  std::string config_hash_;
   std::optional<AppendFile> metrics_;
   std::optional<AppendFile> table_;
   std::optional<AppendFile> timing_;

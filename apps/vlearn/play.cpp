@@ -1,0 +1,300 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// vlearn play: executes the output policy of a run, all players in the game or one player alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "command.h"
+#include "game_text.h"
+#include "vlearn/core/error.h"
+#include "vlearn/core/json.h"
+#include "vlearn/core/text.h"
+#include "vlearn/policy/execute.h"
+#include "vlearn/run/run_folder.h"
+#include "vlearn/run/trainer.h"
+
+namespace vlearn::app {
+namespace {
+
+constexpr std::size_t kShownPlayers = 8;
+constexpr std::size_t kMaxLine = 4096;  // of what players observe
+
+struct Options {
+  std::string what;
+  std::string start = "last";
+  std::string output = "nested";
+  std::string episodes = "1000";
+  std::string seed = "1";
+  std::string index_seed;
+  std::string private_seed;
+  std::optional<std::uint64_t> player;
+  bool trace = false;
+  bool as_json = false;
+};
+
+StartRule start_of(const std::string& word) {
+  if (word == "uniform") return {StartRule::Kind::uniform, 0};
+  if (word == "last") return {StartRule::Kind::last, 0};
+  if (word == "best") {
+    throw Error(ErrorKind::usage, "--start best", "no certificate names a best episode of this run",
+                "use last, uniform or the number of an episode");
+  }
+  return {StartRule::Kind::at, parse_count("--start", word)};
+}
+
+ExecuteOptions execution_of(const Options& options,
+                            const std::filesystem::path& index_seed,
+                            const std::filesystem::path& private_seed) {
+  return {start_of(options.start),
+          options.output == "markov" ? OutputKind::markov : OutputKind::nested,
+          read_seed(index_seed), read_seed(private_seed)};
+}
+
+void write_move(JsonWriter& json, const PolicyPlayer::Move& move) {
+  json.member("action", move.action.number()).member("visit", move.visit);
+  json.member("k", move.episode);
+}
+
+/// All players in the game of the run.
+class JointPlay {
+ public:
+  JointPlay(const Options& options, const StoredRun& run, const LoadedGame& game)
+      : options_(options),
+        frame_(frame_of(game.game)),
+        seed_(parse_natural("--seed", options.seed)) {
+    for (const Player player : all<Player>(frame_.num_players())) {
+      files_.push_back(std::make_unique<PolicyFile>(
+          PolicyFile::open(policy_path(run.path, player), make_replayer)));
+      if (files_.back()->header().game_hash != run.game_hash) {
+        throw Error(ErrorKind::input, policy_path(run.path, player).string(),
+                    "is of another game than its run");
+      }
+      players_.push_back(std::make_unique<PolicyPlayer>(
+          *files_.back(), execution_of(options, index_seed_path(run.path, run.target, player),
+                                       private_seed_path(run.path, player))));
+    }
+  }
+
+  template <SampledGame G>
+  void play(G& game, std::uint64_t episodes) {
+    const std::size_t m = players_.size();
+    means_.assign(m, 0.0);
+    squares_.assign(m, 0.0);
+    std::vector<Action> joint(m);
+    std::vector<double> rewards(m);
+    std::vector<PolicyPlayer::Move> moves(m);
+    for (std::uint64_t k = 0; k < episodes; ++k) {
+      std::vector<double> earned(m, 0.0);
+      State s = game.start(Nature(seed_, Episode(k), Step()));
+      for (const auto& player : players_) player->begin(Episode(k));
+      for (const Step h : all<Step>(frame_.horizon())) {
+        for (std::size_t j = 0; j < m; ++j) {
+          moves[j] = players_[j]->act(h, s);
+          joint[j] = moves[j].action;
+        }
+        if (options_.trace) print_step(k, h, s, moves);
+        s = game.sample(h, s, joint, Nature(seed_, Episode(k), h), rewards);
+        for (std::size_t j = 0; j < m; ++j) earned[j] += rewards[j];
+      }
+      for (std::size_t j = 0; j < m; ++j) {  // Welford
+        const double before = earned[j] - means_[j];
+        means_[j] += before / static_cast<double>(k + 1);
+        squares_[j] += before * (earned[j] - means_[j]);
+      }
+    }
+    episodes_ = episodes;
+  }
+
+  /// In the user's units.
+  [[nodiscard]] double mean(std::size_t j) const {
+    return frame_.range(Player(j)).from_unit(means_[j], static_cast<double>(frame_.horizon()));
+  }
+  [[nodiscard]] double standard_error(std::size_t j) const {
+    const RewardRange& range = frame_.range(Player(j));
+    return (range.high - range.low) * std::sqrt(squares_[j]) / static_cast<double>(episodes_);
+  }
+
+ private:
+  static void print_step(std::uint64_t k,
+                         Step h,
+                         State s,
+                         const std::vector<PolicyPlayer::Move>& moves) {
+    JsonWriter json(JsonWriter::Layout::compact);
+    json.begin_object().member("episode", k + 1).member("step", h.number());
+    json.member("state", s.number()).key("players").begin_array();
+    for (const PolicyPlayer::Move& move : moves) {
+      json.begin_object();
+      write_move(json, move);
+      json.end_object();
+    }
+    print(json.end_array().end_object().text() + "\n");
+  }
+
+  const Options& options_;
+  const Frame& frame_;
+  std::uint64_t seed_;
+  std::uint64_t episodes_ = 0;
+  std::vector<std::unique_ptr<PolicyFile>> files_;
+  std::vector<std::unique_ptr<PolicyPlayer>> players_;
+  std::vector<double> means_;
+  std::vector<double> squares_;
+};
+
+ExitCode play_run(const Options& options) {
+  const StoredRun run = read_run(options.what);
+  const LoadedGame game = load(run.game);
+  if (to_hex(law_hash_of(game.game)) != run.game_hash) {
+    throw Error(ErrorKind::input, options.what,
+                "was learned on another game than '" + printable(run.game, 100) + "' is now");
+  }
+  if (!std::filesystem::exists(policy_path(run.path, Player(0)))) {
+    throw Error(ErrorKind::input, options.what, "has no policy files",
+                "learn without --history none");
+  }
+  const std::uint64_t episodes = parse_count("--episodes", options.episodes);
+  JointPlay play(options, run, game);
+  std::visit([&](const auto& model) { play.play(model, episodes); }, game.game);
+  const std::size_t players = frame_of(game.game).num_players();
+  if (options.trace) return ExitCode::good;
+  if (options.as_json) {
+    JsonWriter json;
+    json.begin_object().member("schema", "vlearn.play/1").member("game", run.game);
+    json.member("start", options.start).member("output", options.output);
+    json.member("episodes", episodes).key("players").begin_array();
+    for (std::size_t j = 0; j < players; ++j) {
+      json.begin_object().member("player", std::uint64_t{j + 1});
+      json.member("mean_return", play.mean(j)).member("standard_error", play.standard_error(j));
+      json.end_object();
+    }
+    print(json.end_array().end_object().text() + "\n");
+    return ExitCode::good;
+  }
+  std::string text = fmt::format("{}: {} episodes, start {}, output {}\n", printable(run.game, 200),
+                                 episodes, options.start, options.output);
+  text += fmt::format("{:<20}{:>14}{:>16}\n", "player", "mean return", "standard error");
+  for (std::size_t j = 0; j < std::min(players, kShownPlayers); ++j) {
+    text +=
+        fmt::format("{:<20}{:>14.6g}{:>16.3g}\n", printable(game.about.names.player(Player(j)), 18),
+                    play.mean(j), play.standard_error(j));
+  }
+  if (players > kShownPlayers) {
+    text += fmt::format("... and {} more (--json has all)\n", players - kShownPlayers);
+  }
+  print(text);
+  return ExitCode::good;
+}
+
+/// One line of {"episode": 1, "step": 1, "state": 3}.
+struct Observation {
+  std::uint64_t episode = 0;
+  Step h;
+  State s;
+};
+
+Observation parse_observation(const std::string& line, std::uint64_t number, const Seat& seat) {
+  const JsonDocument document = JsonDocument::parse(
+      line, fmt::format("standard input, line {}", number), {.max_bytes = kMaxLine});
+  const JsonValue root = document.root();
+  const auto from_one = [](const JsonValue& value, std::uint64_t largest) {
+    const std::uint64_t n = value.natural(largest);
+    if (n == 0) throw value.error("counts from 1");
+    return n;
+  };
+  Observation seen;
+  seen.episode = from_one(root.at("episode"), kMaxEpisodes - 1);
+  seen.h = Step::from_number(from_one(root.at("step"), seat.horizon));
+  const std::size_t states = seat.first_cell[seen.h.index() + 1] - seat.first_cell[seen.h.index()];
+  seen.s = State::from_number(from_one(root.at("state"), states));
+  return seen;
+}
+
+/// One player, without the game and without the others: states in, actions out.
+ExitCode play_alone(const Options& options) {
+  const PolicyFile file = PolicyFile::open(options.what, make_replayer);
+  if (options.player && *options.player != file.header().player.number()) {
+    throw Error(ErrorKind::usage, "--player",
+                fmt::format("the file is player {}'s", file.header().player.number()));
+  }
+  if (options.index_seed.empty() || options.private_seed.empty()) {
+    throw Error(ErrorKind::usage, "play", "a player alone needs two seeds",
+                "add --index-seed FILE and --private-seed FILE");
+  }
+  PolicyPlayer player(file, execution_of(options, options.index_seed, options.private_seed));
+  std::string line;
+  std::uint64_t number = 0;
+  std::uint64_t episode = 0;
+  Step expected;
+  while (std::getline(std::cin, line)) {
+    const Observation seen = parse_observation(line, ++number, file.header().seat);
+    if (seen.episode != episode) {
+      player.begin(Episode::from_number(seen.episode));
+      episode = seen.episode;
+      expected = Step();
+    }
+    if (seen.h != expected) {
+      throw Error(ErrorKind::input, fmt::format("standard input, line {}: step", number),
+                  fmt::format("is {}", seen.h.number()),
+                  fmt::format("steps of an episode come in order: want {}", expected.number()));
+    }
+    expected = seen.h.next();
+    const PolicyPlayer::Move move = player.act(seen.h, seen.s);
+    JsonWriter json(JsonWriter::Layout::compact);
+    json.begin_object().member("episode", seen.episode).member("step", seen.h.number());
+    json.member("state", seen.s.number());
+    write_move(json, move);
+    print(json.end_object().text() + "\n");
+  }
+  return ExitCode::good;
+}
+
+}  // namespace
+
+void add_play(CLI::App& app, Task& task) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("play", "Execute the output policy of a run");
+  command->footer(
+      "Examples:\n"
+      "  vlearn play runs/soccer-1 --episodes 1e5\n"
+      "  vlearn play player-2.policy --player 2 --index-seed index.seed --private-seed "
+      "player-2.seed\n\n"
+      "RUN is a run folder: all players play its game. A policy file is one player alone: it reads "
+      "what is\nobserved as JSON lines, {\"episode\": 1, \"step\": 1, \"state\": 3}, and prints "
+      "what "
+      "it plays.");
+  command->add_option("what", options->what, "RUN, or a policy file")->required();
+  command->add_option(
+      "--start", options->start,
+      "The episode to begin from: last (default), uniform as in the paper, a number, "
+      "or best, which a certificate names");
+  command
+      ->add_option("--output", options->output,
+                   "nested (default, the paper's) or markov: the visit is drawn anew at each step")
+      ->check(CLI::IsMember({"nested", "markov"}));
+  command->add_option("--episodes", options->episodes, "Of a run: episodes to play, default 1000");
+  command->add_option("--seed", options->seed, "Of a run: what the game itself draws from");
+  command->add_flag("--trace", options->trace, "Of a run: every step as a JSON line");
+  command->add_option("--player", options->player, "Of a policy file: whose it is, to make sure");
+  command->add_option("--index-seed", options->index_seed, "Of a policy file: the indices' seed");
+  command->add_option("--private-seed", options->private_seed,
+                      "Of a policy file: the player's own");
+  command->add_flag("--json", options->as_json, "One JSON object");
+  command->callback([options, &task] {
+    task = [options] {
+      return std::filesystem::is_directory(options->what) ? play_run(*options)
+                                                          : play_alone(*options);
+    };
+  });
+}
+
+}  // namespace vlearn::app
