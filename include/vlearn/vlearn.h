@@ -6,7 +6,6 @@
 
 #include "vlearn/agent/bonus.h"             // IWYU pragma: export
 #include "vlearn/agent/options.h"           // IWYU pragma: export
-#include "vlearn/policy/seat.h"              // IWYU pragma: export
 #include "vlearn/agent/visit_clock.h"       // IWYU pragma: export
 #include "vlearn/agent/vlearner.h"          // IWYU pragma: export
 #include "vlearn/bandit/bank.h"             // IWYU pragma: export
@@ -49,7 +48,14 @@
 #include "vlearn/game/game_io.h"            // IWYU pragma: export
 #include "vlearn/game/polymatrix.h"         // IWYU pragma: export
 #include "vlearn/game/tabular.h"            // IWYU pragma: export
+#include "vlearn/policy/execute.h"          // IWYU pragma: export
+#include "vlearn/policy/history.h"          // IWYU pragma: export
+#include "vlearn/policy/replay.h"           // IWYU pragma: export
+#include "vlearn/policy/seat.h"             // IWYU pragma: export
 #include "vlearn/run/game_ref.h"            // IWYU pragma: export
+#include "vlearn/run/learn.h"               // IWYU pragma: export
 #include "vlearn/run/plan.h"                // IWYU pragma: export
+#include "vlearn/run/run_folder.h"          // IWYU pragma: export
 #include "vlearn/run/self_play.h"           // IWYU pragma: export
+#include "vlearn/run/signature.h"           // IWYU pragma: export
 #include "vlearn/run/trainer.h"             // IWYU pragma: export

@@ -43,6 +43,8 @@ class Cli(unittest.TestCase):
             ("game", "simulate"),
             ("games",),
             ("plan",),
+            ("learn",),
+            ("play",),
             ("self-test",),
         ):
             with self.subTest(command=command):
