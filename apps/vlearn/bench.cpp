@@ -71,8 +71,8 @@ ExitCode print_signature(const Options& options) {
 
 ExitCode run(const Options& options) {
   if (options.signature == !options.group.empty()) {
-    throw Error(ErrorKind::usage, "bench", "wants either a group or --signature",
-                "vlearn bench core, or vlearn bench --signature");
+    throw Error(ErrorKind::usage, "bench", "a group or --signature, one of them, is required",
+                "see 'vlearn bench --help'");
   }
   if (options.signature) return print_signature(options);
   const std::vector<bench::Measurement> measurements = [&] {

@@ -21,9 +21,18 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "files are little-endian");
 
 constexpr std::uint64_t kMaxHeader = std::uint64_t{1} << 24U;
+// Pairs in it: each is an array with two numbers, and readers take 2^21 values of JSON in all.
+constexpr std::size_t kMaxRepeats = 650'000;
 constexpr std::size_t kManyActions = 256;  // more than a byte counts
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 42U;
 constexpr std::string_view kFormat = "vlearn.policy/1";
+
+// What a rule can add to its state and have there; beyond, replays would overflow. Losses are in
+// [0, 1] and chances 2^-40 at least (kLeastChance); there are fewer than 2^56 visits.
+constexpr float kMostScore = 0x1p41F;
+constexpr float kMostMean = 2.0F;
+constexpr double kLeastState = -2.0;  // means may be 0, and rounded
+constexpr double kMostState = 0x1p100;
 
 /// Before each segment.
 struct SegmentHeader {
@@ -75,15 +84,20 @@ std::size_t most_actions(const Seat& seat) {
 }
 
 /// [value, how often] pairs: numbers of states and actions mostly repeat.
-void write_repeats(JsonWriter& json, std::string_view key, std::span<const std::uint32_t> numbers) {
+/// Returns how many there are.
+std::size_t write_repeats(JsonWriter& json,
+                          std::string_view key,
+                          std::span<const std::uint32_t> numbers) {
   json.key(key).begin_array();
-  for (std::size_t i = 0; i < numbers.size();) {
+  std::size_t pairs = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++pairs) {
     std::size_t end = i;
     while (end < numbers.size() && numbers[end] == numbers[i]) ++end;
     json.begin_array().value(std::uint64_t{numbers[i]}).value(std::uint64_t{end - i}).end_array();
     i = end;
   }
   json.end_array();
+  return pairs;
 }
 
 std::vector<std::uint32_t> read_repeats(const JsonValue& value,
@@ -125,10 +139,15 @@ std::string encode_header(const PolicyHeader& header) {
   for (std::size_t h = 0; h < seat.horizon; ++h) {
     states.push_back(static_cast<std::uint32_t>(seat.first_cell[h + 1] - seat.first_cell[h]));
   }
-  write_repeats(json, "states", states);
-  write_repeats(json, "actions", seat.num_actions);
+  const std::size_t repeats =
+      write_repeats(json, "states", states) + write_repeats(json, "actions", seat.num_actions);
   std::string text = json.end_object().text();
   text.resize((text.size() + 7) / 8 * 8, ' ');
+  if (seat.num_cells() > kMaxPolicyCells || repeats > kMaxRepeats || text.size() > kMaxHeader) {
+    throw Error(ErrorKind::resource, "policy file",
+                "the game has too many states, or too many that differ in their actions",
+                "train without a history");
+  }
   std::string bytes(8, '\0');
   const std::uint64_t size = text.size();
   std::memcpy(bytes.data(), &size, 8);
@@ -286,16 +305,15 @@ std::size_t PolicyFile::read_header() {
   header_.game_hash = std::string(root.at("game_hash").string());
   header_.config_hash = std::string(root.at("config_hash").string());
   seat.max_actions = root.at("max_actions").natural(UINT16_MAX);
-  // Bounded by what the file could hold visits of: every cell costs memory here.
-  const std::uint64_t most_cells = std::uint64_t{1} << 28U;
+  // Every cell costs memory here, however small the file is.
   const std::vector<std::uint32_t> states =
-      read_repeats(root.at("states"), kMaxSteps - 1, most_cells);
+      read_repeats(root.at("states"), kMaxSteps - 1, kMaxPolicyCells);
   seat.horizon = states.size();
   seat.first_cell = {0};
   for (const std::uint32_t count : states) {
     seat.first_cell.push_back(seat.first_cell.back() + count);
     seat.max_states = std::max<std::size_t>(seat.max_states, count);
-    if (seat.num_cells() > most_cells) throw root.at("states").error("are too many");
+    if (seat.num_cells() > kMaxPolicyCells) throw root.at("states").error("are too many");
   }
   seat.num_actions = read_repeats(root.at("actions"), seat.num_cells(), seat.max_actions);
   if (seat.num_actions.size() != seat.num_cells()) {
@@ -305,7 +323,9 @@ std::size_t PolicyFile::read_header() {
 }
 
 void PolicyFile::read_segments(std::size_t begin) {
-  runs_.resize(header_.seat.num_cells());
+  if (replayer_->snapshot_size(most_actions(header_.seat)) > kMaxSnapshotNumbers) {
+    throw error("has more actions than its rule can be replayed with");
+  }
   std::span<const std::byte> rest = bytes_.bytes().subspan(begin);
   while (!rest.empty()) read_segment(rest);
 }
@@ -374,14 +394,16 @@ void PolicyFile::read_segment(std::span<const std::byte>& rest) {
       std::uint32_t action = segment.actions[wide ? 2 * i : i];
       if (wide) action |= static_cast<std::uint32_t>(segment.actions[2 * i + 1]) << 8U;
       if (action >= n) throw refuse("has an action that its player does not have");
-      if (!std::isfinite(segment.scores[i]) ||
-          (!segment.means.empty() && !std::isfinite(segment.means[i]))) {
-        throw refuse("has a number that is not finite");
+      // Without means losses only grow.
+      const float score = segment.scores[i];
+      const float least = segment.means.empty() ? 0.0F : -kMostScore;
+      if (!(score >= least && score <= kMostScore) ||
+          !(segment.means.empty() || std::abs(segment.means[i]) <= kMostMean)) {
+        throw refuse("has an increment that no rule adds");
       }
     }
-    runs.push_back({before, static_cast<std::uint32_t>(segments_.size()),
-                    static_cast<std::uint32_t>(begin), count,
-                    static_cast<std::uint32_t>(snapshots_begin)});
+    runs.push_back(
+        {before, begin, snapshots_begin, static_cast<std::uint32_t>(segments_.size()), count});
     const std::uint64_t interval = replayer_->snapshot_interval(n);
     snapshots_begin +=
         ((before + count) / interval - before / interval) * replayer_->snapshot_size(n);
@@ -392,17 +414,24 @@ void PolicyFile::read_segment(std::span<const std::byte>& rest) {
     throw refuse("has visits or snapshots that its directory does not name");
   }
   for (const double number : segment.snapshots) {
-    if (!std::isfinite(number)) throw refuse("has a number that is not finite");
+    if (!(number >= kLeastState && number <= kMostState)) {
+      throw refuse("has a snapshot that no rule leaves");
+    }
   }
   episodes_ += header.episodes;
   segments_.push_back(segment);
 }
 
-const PolicyFile::Run& PolicyFile::run_of(std::size_t cell, std::uint64_t visit) const noexcept {
+std::span<const PolicyFile::Run> PolicyFile::runs(std::size_t cell) const noexcept {
+  const auto found = runs_.find(static_cast<std::uint32_t>(cell));
+  if (found == runs_.end()) return {};
+  return found->second;
+}
+
+const PolicyFile::Run& PolicyFile::run_of(std::span<const Run> runs, std::uint64_t visit) noexcept {
   // The last run with fewer than `visit` visits before it.
-  const std::span<const Run> all = runs(cell);
   const auto after = std::partition_point(
-      all.begin(), all.end(), [&](const Run& run) { return run.visits_before < visit; });
+      runs.begin(), runs.end(), [&](const Run& run) { return run.visits_before < visit; });
   return *std::prev(after);
 }
 
@@ -423,19 +452,17 @@ std::uint64_t PolicyFile::visits_before(std::size_t cell, std::uint64_t episode)
 }
 
 std::uint64_t PolicyFile::episode_of(std::size_t cell, std::uint64_t visit) const noexcept {
-  const Run& run = run_of(cell, visit);
+  const Run& run = run_of(runs(cell), visit);
   const Segment& segment = segments_[run.segment];
   return segment.first_episode + segment.episode_offsets[run.begin + visit - 1 - run.visits_before];
 }
 
 LoggedVisit PolicyFile::logged(std::size_t cell, std::uint64_t visit) const noexcept {
-  const Run& run = run_of(cell, visit);
-  const Segment& segment = segments_[run.segment];
-  const std::size_t i = run.begin + static_cast<std::size_t>(visit - 1 - run.visits_before);
-  return logged_at(segment, i);
+  const Run& run = run_of(runs(cell), visit);
+  return logged_at(segments_[run.segment], run.begin + visit - 1 - run.visits_before);
 }
 
-LoggedVisit PolicyFile::logged_at(const Segment& segment, std::size_t i) noexcept {
+LoggedVisit PolicyFile::logged_at(const Segment& segment, std::uint64_t i) noexcept {
   std::uint32_t action = 0;
   if (segment.actions.size() == segment.scores.size()) {
     action = segment.actions[i];
@@ -455,21 +482,21 @@ void PolicyFile::policy(std::size_t cell,
   const std::uint64_t interval = replayer_->snapshot_interval(n);
   const std::uint64_t done = visit < 2 ? 0 : (visit - 2) / interval * interval;
   std::span<const double> snapshot;
+  const std::span<const Run> all = runs(cell);
   if (done > 0) {
-    const Run& run = run_of(cell, done);
+    const Run& run = run_of(all, done);
     const std::size_t size = replayer_->snapshot_size(n);
     const std::uint64_t number = done / interval - run.visits_before / interval - 1;
     snapshot = segments_[run.segment].snapshots.subspan(run.snapshots_begin + number * size, size);
   }
   memory.visits.clear();
-  for (std::uint64_t i = done + 1; i < visit;) {
-    // Run by run: the visits of one lie side by side.
-    const Run& run = run_of(cell, i);
-    const Segment& segment = segments_[run.segment];
-    const std::uint64_t end = std::min(visit, run.visits_before + run.count + 1);
-    for (; i < end; ++i) {
+  if (done + 1 < visit) {
+    // From run to run: a lookup for each visit would cost more than its replay.
+    const Run* run = &run_of(all, done + 1);
+    for (std::uint64_t i = done + 1; i < visit; ++i) {
+      if (i > run->visits_before + run->count) ++run;
       memory.visits.push_back(
-          logged_at(segment, run.begin + static_cast<std::size_t>(i - 1 - run.visits_before)));
+          logged_at(segments_[run->segment], run->begin + i - 1 - run->visits_before));
     }
   }
   replayer_->policy(done, snapshot, memory.visits, policy, memory);

@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "vlearn/core/error.h"
@@ -47,11 +48,15 @@ struct PolicyHeader {
 };
 
 inline constexpr std::uint64_t kMaxSegmentEpisodes = 65536;
+/// (Step, state) pairs of a file. A reader keeps four bytes for each, visited or not.
+inline constexpr std::uint64_t kMaxPolicyCells = std::uint64_t{1} << 25U;
+/// Numbers in a snapshot, so that a query of a small file cannot ask for all memory.
+inline constexpr std::uint64_t kMaxSnapshotNumbers = std::uint64_t{1} << 24U;
 
 /// Episodes of a segment: such that the buffers of all players take some 64 MiB at most.
 [[nodiscard]] std::uint64_t segment_episodes(std::size_t num_players, std::size_t horizon) noexcept;
 
-/// The first bytes of a policy file.
+/// The first bytes of a policy file. Throws Error (resource) for a game that is too large for one.
 [[nodiscard]] std::string encode_header(const PolicyHeader& header);
 
 /// The segment of all players that is being filled. States are alike for all of them.
@@ -149,10 +154,10 @@ class PolicyFile {
   /// The visits of a cell in one segment.
   struct Run {
     std::uint64_t visits_before = 0;
+    std::uint64_t begin = 0;            // among the segment's visits
+    std::uint64_t snapshots_begin = 0;  // among the segment's numbers
     std::uint32_t segment = 0;
-    std::uint32_t begin = 0;  // among the segment's visits
     std::uint32_t count = 0;
-    std::uint32_t snapshots_begin = 0;  // among the segment's numbers
   };
 
   PolicyFile(FileBytes bytes, std::string source);
@@ -160,16 +165,16 @@ class PolicyFile {
   std::size_t read_header();
   void read_segments(std::size_t begin);
   void read_segment(std::span<const std::byte>& rest);
-  [[nodiscard]] std::span<const Run> runs(std::size_t cell) const noexcept { return runs_[cell]; }
-  [[nodiscard]] static LoggedVisit logged_at(const Segment& segment, std::size_t i) noexcept;
-  [[nodiscard]] const Run& run_of(std::size_t cell, std::uint64_t visit) const noexcept;
+  [[nodiscard]] std::span<const Run> runs(std::size_t cell) const noexcept;
+  [[nodiscard]] static const Run& run_of(std::span<const Run> runs, std::uint64_t visit) noexcept;
+  [[nodiscard]] static LoggedVisit logged_at(const Segment& segment, std::uint64_t i) noexcept;
 
   FileBytes bytes_;
   std::string source_;
   PolicyHeader header_;
   std::uint64_t episodes_ = 0;
   std::vector<Segment> segments_;
-  std::vector<std::vector<Run>> runs_;  // of each cell
+  std::unordered_map<std::uint32_t, std::vector<Run>> runs_;  // of each cell that was visited
   std::unique_ptr<Replayer> replayer_;
 };
 

@@ -27,6 +27,8 @@ struct Seat {
     return first_cell[h.index()] + s.index();
   }
   [[nodiscard]] std::size_t num_cells() const noexcept { return first_cell.back(); }
+
+  friend bool operator==(const Seat&, const Seat&) = default;
 };
 
 }  // namespace vlearn

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
+#include <limits>
 #include <string>
 #include <variant>
 #include <vector>
@@ -19,6 +22,7 @@
 #include "vlearn/bandit/log_barrier.h"
 #include "vlearn/bandit/rigorous.h"
 #include "vlearn/bandit/tsallis.h"
+#include "vlearn/core/hash.h"
 #include "vlearn/game/any_game.h"
 
 namespace vlearn {
@@ -165,6 +169,161 @@ TEST(History, RefusesEveryDamage) {
     }
   }
   EXPECT_EQ(accepted, 2);  // the header alone, and the first of two segments
+}
+
+PolicyFile parse_text(const std::string& bytes) {
+  return PolicyFile::parse(FileBytes::copy(std::as_bytes(std::span(bytes))), "file", make_replayer);
+}
+
+/// A header of a game with so many states in each of so many steps.
+PolicyHeader header_of(std::size_t states, std::size_t steps, std::uint32_t actions) {
+  PolicyHeader header;
+  header.rule = "ftrl";
+  header.weights = steps;
+  header.segment_episodes = 4;
+  header.seat = {.horizon = steps,
+                 .num_players = 2,
+                 .max_states = states,
+                 .max_actions = actions,
+                 .first_cell = {0},
+                 .num_actions = std::vector<std::uint32_t>(states * steps, actions)};
+  for (std::size_t h = 1; h <= steps; ++h) header.seat.first_cell.push_back(h * states);
+  return header;
+}
+
+TEST(History, HeadersComeBack) {
+  PolicyHeader header = header_of(5, 3, 7);
+  header.player = Player(1);
+  header.target = Target::ce;
+  header.rule = "ftrl-swap-rigorous";
+  header.control_variate = true;
+  header.rule_parameter = 0.1;
+  header.weights = 11;
+  header.game_hash = "abc";
+  header.config_hash = "\"";
+  header.seat.num_actions[4] = 2;
+  EXPECT_EQ(parse_text(encode_header(header)).header(), header);
+}
+
+/// A file of some hundred bytes cannot take much memory, whatever it says.
+TEST(History, RefusesGamesThatAreTooLarge) {
+  const std::string good = encode_header(header_of(1000, 20, 2));
+  EXPECT_EQ(parse_text(good).header().seat.num_cells(), 20'000U);
+  // The same with other numbers, and its length and checksum made right again.
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good.substr(8, good.size() - 16);
+    text.replace(text.find(from), from.size(), to);
+    text.resize((text.size() + 7) / 8 * 8, ' ');
+    const std::uint64_t size = text.size();
+    std::string bytes(8, '\0');
+    std::memcpy(bytes.data(), &size, 8);
+    bytes += text;
+    const std::uint64_t checksum = xxh3(std::as_bytes(std::span(bytes)));
+    bytes.append(8, '\0');
+    std::memcpy(bytes.data() + bytes.size() - 8, &checksum, 8);
+    return bytes;
+  };
+  EXPECT_EQ(
+      parse_text(with("[[2,20000]]", "[[2,10000],[1,10000]]")).header().seat.num_actions[10'000],
+      1U);
+  for (const char* const states :
+       {"[[33554433,1]]", "[[1000,33555]]", "[[33554432,1048575]]", "[[1,1048576]]", "[[0,20]]",
+        "[[1000,0]]", "[[1000]]", "[]", "[[18446744073709551615,18446744073709551615]]"}) {
+    EXPECT_THROW(static_cast<void>(parse_text(with("[[1000,20]]", states))), Error) << states;
+  }
+  for (const char* const actions :
+       {"[[2,19999]]", "[[2,20001]]", "[[3,20000]]", "[[2,20000],[2,1]]", "[[2,4294967296]]"}) {
+    EXPECT_THROW(static_cast<void>(parse_text(with("[[2,20000]]", actions))), Error) << actions;
+  }
+  for (const char* const weights : {"0", "1048576", "-1", "1.5"}) {
+    EXPECT_THROW(static_cast<void>(
+                     parse_text(with("\"weights\":20", std::string("\"weights\":") + weights))),
+                 Error)
+        << weights;
+  }
+  for (const char* const segment : {"0", "65537"}) {
+    EXPECT_THROW(static_cast<void>(parse_text(with(
+                     "\"segment_episodes\":4", std::string("\"segment_episodes\":") + segment))),
+                 Error)
+        << segment;
+  }
+  // What cannot be read is not written.
+  EXPECT_THROW(static_cast<void>(encode_header(header_of(kMaxPolicyCells + 1, 1, 2))), Error);
+  PolicyHeader uneven = header_of(700'000, 1, 2);
+  for (std::size_t cell = 0; cell < 700'000; cell += 2) uneven.seat.num_actions[cell] = 1;
+  EXPECT_THROW(static_cast<void>(encode_header(uneven)), Error);
+  uneven.seat.num_actions.resize(649'000);
+  uneven.seat.first_cell = {0, 649'000};
+  uneven.seat.max_states = 649'000;
+  EXPECT_EQ(parse_text(encode_header(uneven)).header().seat, uneven.seat);
+  // A bandit of a swap rule has the square of its actions.
+  PolicyHeader swap = header_of(1, 1, 4095);
+  swap.rule = "ftrl-swap";
+  EXPECT_EQ(parse_text(encode_header(swap)).episodes(), 0U);
+  swap = header_of(1, 1, 4096);
+  swap.rule = "ftrl-swap";
+  EXPECT_THROW(static_cast<void>(parse_text(encode_header(swap))), Error);
+}
+
+/// Whose checksums are right, and which no trainer writes: replays would not be policies.
+TEST(History, RefusesNumbersThatNoRuleMakes) {
+  const auto accepts = [](bool variates, const LoggedVisit& visit) {
+    PolicyHeader header = header_of(1, 1, 3);
+    header.control_variate = variates;
+    VisitLog log(std::span(&header.seat, 1), 4, variates);
+    log.begin_visit(0);
+    log.add(0, visit);
+    log.sort();
+    std::string bytes = encode_header(header);
+    const std::vector<std::byte> segment = log.encode(0, 0);
+    bytes.append(reinterpret_cast<const char*>(segment.data()), segment.size());
+    try {
+      return parse_text(bytes).episodes() == 1;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(accepts(false, {Action(2), {0x1p40F, 0.0F}}));
+  EXPECT_TRUE(accepts(true, {Action(0), {-0x1p40F, -1.0F}}));
+  EXPECT_FALSE(accepts(false, {Action(3), {1.0F, 0.0F}}));
+  EXPECT_FALSE(accepts(false, {Action(0), {-1.0F, 0.0F}}));
+  for (const float score : {0x1p42F, infinity, -infinity, nan}) {
+    EXPECT_FALSE(accepts(false, {Action(0), {score, 0.0F}}));
+    EXPECT_FALSE(accepts(true, {Action(0), {score, 0.0F}}));
+  }
+  for (const float mean : {3.0F, -3.0F, infinity, nan}) {
+    EXPECT_FALSE(accepts(true, {Action(0), {0.0F, mean}}));
+  }
+}
+
+TEST(History, RefusesSnapshotsThatNoRuleMakes) {
+  const auto accepts = [](double number) {
+    const PolicyHeader header = header_of(1, 1, 2);
+    VisitLog log(std::span(&header.seat, 1), 64, false);
+    for (int i = 0; i < 64; ++i) {
+      log.begin_visit(0);
+      log.add(0, {Action(0), {1.0F, 0.0F}});
+    }
+    const std::array<double, 2> numbers = {0.0, number};
+    log.add_snapshot(0, numbers);
+    log.sort();
+    PolicyHeader longer = header;
+    longer.segment_episodes = 64;
+    std::string bytes = encode_header(longer);
+    const std::vector<std::byte> segment = log.encode(0, 0);
+    bytes.append(reinterpret_cast<const char*>(segment.data()), segment.size());
+    try {
+      return parse_text(bytes).episodes() == 64;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  EXPECT_TRUE(accepts(1e6));
+  EXPECT_FALSE(accepts(1e300));
+  EXPECT_FALSE(accepts(-3.0));
+  EXPECT_FALSE(accepts(std::numeric_limits<double>::quiet_NaN()));
 }
 
 TEST(History, KnowsItsRulesByName) {
