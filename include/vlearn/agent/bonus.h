@@ -10,9 +10,9 @@
 #include <cstdint>
 
 #include "vlearn/agent/options.h"
-#include "vlearn/policy/seat.h"
 #include "vlearn/bandit/rigorous.h"
 #include "vlearn/core/alpha.h"
+#include "vlearn/policy/seat.h"
 
 namespace vlearn {
 

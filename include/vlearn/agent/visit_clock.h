@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "vlearn/agent/bonus.h"
-#include "vlearn/policy/seat.h"
 #include "vlearn/bandit/rule.h"
 #include "vlearn/core/alpha.h"
+#include "vlearn/policy/seat.h"
 
 namespace vlearn {
 

@@ -14,10 +14,10 @@
 
 #include "vlearn/agent/bonus.h"
 #include "vlearn/agent/options.h"
-#include "vlearn/policy/seat.h"
 #include "vlearn/agent/visit_clock.h"
 #include "vlearn/bandit/bank.h"
 #include "vlearn/core/random.h"
+#include "vlearn/policy/seat.h"
 
 namespace vlearn {
 
