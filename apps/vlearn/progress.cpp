@@ -12,7 +12,7 @@
 namespace vlearn::app {
 namespace {
 
-constexpr int kBarWidth = 24;
+constexpr std::size_t kBarWidth = 24;
 
 void say(const std::string& text) {
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
@@ -40,24 +40,33 @@ std::string short_time(double seconds) {
 Progress::Progress(const Options& options)
     : options_(options), terminal_(isatty(STDERR_FILENO) != 0), episodes_(options.num_runs, 0) {}
 
-std::string Progress::line(double seconds) const {
-  std::uint64_t played = 0;
-  for (const std::uint64_t episodes : episodes_) played += episodes;
+std::uint64_t Progress::played() const {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t episodes : episodes_) sum += episodes;
+  return sum;
+}
+
+double Progress::done(double seconds) const {
   const std::uint64_t wanted = options_.episodes_per_run * options_.num_runs;
-  double done = wanted > 0 ? static_cast<double>(played) / static_cast<double>(wanted) : 0.0;
-  if (options_.max_seconds > 0.0) done = std::max(done, seconds / options_.max_seconds);
-  done = std::min(done, 1.0);
-  const double rate = static_cast<double>(played) *
-                      static_cast<double>(options_.steps_per_episode) / std::max(seconds, 1e-3);
-  std::string text = fmt::format("{} episodes, {} agent-steps/s",
-                                 short_number(static_cast<double>(played)), short_number(rate));
-  if (done <= 0.0) return text;
-  text += fmt::format(", {} left", short_time(seconds / done - seconds));
-  if (!terminal_) return fmt::format("{:3.0f} %: {}", 100.0 * done, text);
-  const int filled = static_cast<int>(done * kBarWidth);
-  return fmt::format("[{}{}] {:3.0f} %  {}", std::string(static_cast<std::size_t>(filled), '#'),
-                     std::string(static_cast<std::size_t>(kBarWidth - filled), ' '), 100.0 * done,
-                     text);
+  double part = 0.0;
+  if (wanted > 0) part = static_cast<double>(played()) / static_cast<double>(wanted);
+  if (options_.max_seconds > 0.0) part = std::max(part, seconds / options_.max_seconds);
+  return std::min(part, 1.0);
+}
+
+std::string Progress::line(double seconds) const {
+  const auto episodes = static_cast<double>(played());
+  const double part = done(seconds);
+  const double rate =
+      episodes * static_cast<double>(options_.steps_per_episode) / std::max(seconds, 1e-3);
+  std::string text =
+      fmt::format("{} episodes, {} agent-steps/s", short_number(episodes), short_number(rate));
+  if (part <= 0.0) return text;
+  text += fmt::format(", {} left", short_time(seconds / part - seconds));
+  if (!terminal_) return fmt::format("{:3.0f} %: {}", 100.0 * part, text);
+  const auto filled = static_cast<std::size_t>(part * kBarWidth);
+  return fmt::format("[{}{}] {:3.0f} %  {}", std::string(filled, '#'),
+                     std::string(kBarWidth - filled, ' '), 100.0 * part, text);
 }
 
 void Progress::report(std::size_t run, std::uint64_t episodes) {
@@ -72,7 +81,10 @@ void Progress::report(std::size_t run, std::uint64_t episodes) {
     say(fmt::format("\r\033[K{}", line(seconds.count())));
     bar_shown_ = true;
   } else {
-    if (since.count() < 10.0) return;
+    // A line every ten seconds at most, and not before another hundredth is done.
+    const double part = done(seconds.count());
+    if (since.count() < 10.0 || (part > 0.0 && part < last_done_ + 0.01)) return;
+    last_done_ = part;
     say(fmt::format("vlearn: {}\n", line(seconds.count())));
   }
   last_ = now;

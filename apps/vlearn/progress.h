@@ -35,12 +35,16 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
+  [[nodiscard]] std::uint64_t played() const;
+  /// How much of the work is done, from 0 to 1; 0 where nobody knows.
+  [[nodiscard]] double done(double seconds) const;
   [[nodiscard]] std::string line(double seconds) const;
 
   Options options_;
   bool terminal_;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point last_ = begin_;
+  double last_done_ = 0.0;  // at the last line
   std::mutex mutex_;
   std::vector<std::uint64_t> episodes_;
   bool bar_shown_ = false;
