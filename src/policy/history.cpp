@@ -206,6 +206,7 @@ std::vector<std::byte> VisitLog::encode(std::size_t player, std::uint64_t first_
 
   // Snapshots in the order of cells; of one cell they come in the order of play already.
   std::vector<const Snapshot*> snapshots;
+  snapshots.reserve(column.snapshots.size());
   for (const Snapshot& snapshot : column.snapshots) snapshots.push_back(&snapshot);
   std::stable_sort(snapshots.begin(), snapshots.end(), [&](const Snapshot* a, const Snapshot* b) {
     return cells_[a->position] < cells_[b->position];
@@ -493,10 +494,12 @@ void PolicyFile::policy(std::size_t cell,
   if (done + 1 < visit) {
     // From run to run: a lookup for each visit would cost more than its replay.
     const Run* run = &run_of(all, done + 1);
-    for (std::uint64_t i = done + 1; i < visit; ++i) {
-      if (i > run->visits_before + run->count) ++run;
-      memory.visits.push_back(
-          logged_at(segments_[run->segment], run->begin + i - 1 - run->visits_before));
+    for (std::uint64_t i = done; i + 1 < visit; ++run) {
+      const Segment& segment = segments_[run->segment];
+      const std::uint64_t end = std::min(visit - 1, run->visits_before + run->count);
+      for (; i < end; ++i) {
+        memory.visits.push_back(logged_at(segment, run->begin + i - run->visits_before));
+      }
     }
   }
   replayer_->policy(done, snapshot, memory.visits, policy, memory);
