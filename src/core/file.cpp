@@ -165,7 +165,7 @@ FileBytes FileBytes::copy(std::span<const std::byte> bytes) {
   return {Data(buffer.release(), Release{}), bytes.size()};
 }
 
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+AtomicFile::AtomicFile(std::filesystem::path path, Privacy privacy) : path_(std::move(path)) {
   if (path_.filename().empty()) {
     throw Error(ErrorKind::usage, path_.string(), "is not a file name");
   }
@@ -184,11 +184,13 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   do {
     temporary_ = target_;
     temporary_.replace_filename(stem + std::to_string(count++));
+    const mode_t mode = privacy == Privacy::secret ? 0600 : 0666;
     descriptor_ = retry(
-        [&] { return ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); });
+        [&] { return ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode); });
   } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) throw_write_error(path_, errno);
-  if (replaces && ::fchmod(descriptor_, status.st_mode & 07777U) != 0) {
+  const bool hands_on = replaces && privacy == Privacy::open;
+  if (hands_on && ::fchmod(descriptor_, status.st_mode & 07777U) != 0) {
     const int code = errno;
     discard();
     throw_write_error(path_, code);
@@ -279,8 +281,12 @@ void write_file(const std::filesystem::path& path, std::span<const std::byte> by
   file.commit();
 }
 
-void write_file(const std::filesystem::path& path, std::string_view text) {
-  write_file(path, std::as_bytes(std::span(text)));
+void write_file(const std::filesystem::path& path,
+                std::string_view text,
+                AtomicFile::Privacy privacy) {
+  AtomicFile file(path, privacy);
+  file.write(std::as_bytes(std::span(text)));
+  file.commit();
 }
 
 }  // namespace vlearn

@@ -3,11 +3,9 @@
 #include "vlearn/policy/execute.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 
 #include "vlearn/core/error.h"
@@ -33,24 +31,8 @@ PolicySeed derive_seed(std::uint64_t run_seed, std::string_view purpose, std::ui
 }
 
 void write_seed(const std::filesystem::path& path, const PolicySeed& seed, bool secret) {
-  // The file is made unreadable for others before it says anything. One that is there already would
-  // hand on its mode.
-  if (secret) {
-    if (::chmod(path.c_str(), 0600) != 0 && errno != ENOENT) {
-      throw Error(ErrorKind::usage, path.string(), "cannot be made private",
-                  "remove it, or choose another place");
-    }
-    const mode_t before = ::umask(0077);
-    try {
-      write_file(path, to_hex(seed) + "\n");
-    } catch (...) {
-      ::umask(before);
-      throw;
-    }
-    ::umask(before);
-    return;
-  }
-  write_file(path, to_hex(seed) + "\n");
+  using Privacy = AtomicFile::Privacy;
+  write_file(path, to_hex(seed) + "\n", secret ? Privacy::secret : Privacy::open);
 }
 
 PolicySeed read_seed(const std::filesystem::path& path) {

@@ -92,7 +92,9 @@ class AtomicFile {
  public:
   /// Creates a temporary file in the folder of `path`, which must exist. Throws Error: usage when
   /// that is no place to write to, resource when the disk is full or fails.
-  explicit AtomicFile(std::filesystem::path path);
+  /// A secret one can be read by its owner alone, whatever was there before.
+  enum class Privacy : std::uint8_t { open, secret };
+  explicit AtomicFile(std::filesystem::path path, Privacy privacy = Privacy::open);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -140,6 +142,8 @@ void append_to_file(const std::filesystem::path& path, std::span<const std::byte
 
 /// Puts the bytes at `path`, in place of what was there, or leaves it as it was.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
-void write_file(const std::filesystem::path& path, std::string_view text);
+void write_file(const std::filesystem::path& path,
+                std::string_view text,
+                AtomicFile::Privacy privacy = AtomicFile::Privacy::open);
 
 }  // namespace vlearn
