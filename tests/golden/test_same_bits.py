@@ -36,7 +36,7 @@ LEARNING = (
     [HERE / "signature.cpp"]
     + [
         source
-        for module in ("core", "bandit", "game", "agent", "run")
+        for module in ("core", "bandit", "game", "policy", "agent", "run")
         for source in sorted((ROOT / "src" / module).glob("*.cpp"))
         if not source.name.startswith(("json_", "container_game", "nfg", "game_io", "about"))
         and source.name not in ("run_folder.cpp", "learn.cpp", "plan.cpp", "version.cpp")
@@ -51,7 +51,7 @@ def lines_of(build, sources=SOURCES, libraries=("-lhwy",)):
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "bits")
         includes = ["-I", ROOT / "include"]
-        for module in ("core", "bandit", "game", "run"):
+        for module in ("core", "bandit", "game", "policy", "run"):
             includes += ["-I", ROOT / "src" / module]
         command = ["ccache", compiler, "-std=c++20", "-ffp-contract=off", *flags, *includes]
         objects = []
