@@ -20,8 +20,7 @@ enum class ExitCode : int {
   input = 3,
   gap = 4,
   resource = 5,
-  interrupted = 130,
-  terminated = 143,
+  checkpointed = 75,
 };
 
 /// Writes to stdout, which carries results only; throws Error when it cannot (disk full).

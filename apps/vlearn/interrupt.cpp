@@ -8,12 +8,8 @@ namespace vlearn::app {
 namespace {
 
 CancelSource source;
-volatile std::sig_atomic_t received = 0;
 
-void on_signal(int number) {
-  received = number;
-  source.request();
-}
+void on_signal(int /*number*/) { source.request(); }
 
 }  // namespace
 
@@ -22,17 +18,12 @@ CancelToken stop_on_signals() {
   action.sa_handler = on_signal;
   // Once: the second one finds the system's own way to end a program.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) {
     struct sigaction before {};
     sigaction(number, nullptr, &before);
     if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);  // as nohup wants it
   }
   return source.token();
-}
-
-std::optional<ExitCode> signal_code() {
-  if (received == 0) return std::nullopt;
-  return received == SIGINT ? ExitCode::interrupted : ExitCode::terminated;
 }
 
 }  // namespace vlearn::app

@@ -19,8 +19,10 @@
 #include "interrupt.h"
 #include "progress.h"
 #include "vlearn/core/error.h"
+#include "vlearn/core/hash.h"
 #include "vlearn/core/parallel.h"
 #include "vlearn/core/text.h"
+#include "vlearn/core/version.h"
 #include "vlearn/run/learn.h"
 #include "vlearn/run/run_folder.h"
 
@@ -28,6 +30,11 @@ namespace vlearn::app {
 namespace {
 
 constexpr std::size_t kShownPlayers = 8;
+
+std::string how_to_go_on(const std::filesystem::path& run) {
+  return fmt::format("the run goes on from its last checkpoint: vlearn learn --resume {}",
+                     run.string());
+}
 
 /// As given; what is empty comes from the preset or the game.
 struct Options {
@@ -49,6 +56,9 @@ struct Options {
   std::uint64_t seeds = 1;
   std::uint64_t threads = 0;
   std::string out;
+  std::string resume;
+  double checkpoint_seconds = 60.0;
+  std::string checkpoint_episodes;
   std::string history = "full";
   bool force = false;
   bool quiet = false;
@@ -85,6 +95,7 @@ LearnConfig resolve(const Options& options, const Frame& frame) {
   if (options.seeds - 1 > UINT64_MAX - config.seed) {
     throw Error(ErrorKind::usage, "--seeds", "seeds would go beyond 2^64 - 1", "lower --seed");
   }
+  config.history = options.history == "full";
   config.max_seconds = options.max_time;
   if (config.max_seconds && !(std::isfinite(*config.max_seconds) && *config.max_seconds > 0.0)) {
     throw Error(ErrorKind::usage, "--max-time", "is not a number of seconds above 0");
@@ -105,18 +116,19 @@ LearnConfig resolve(const Options& options, const Frame& frame) {
 struct Run {
   LearnConfig config;
   std::filesystem::path out;
+  bool begun = false;                                // and now resumed
   std::optional<LearnResult> result = std::nullopt;  // nothing: stopped before it began
 };
 
 void write_run(JsonWriter& json, const RunTitle& title, const LoadedGame& game, const Run& run) {
   json.begin_object();
-  write_result(json, title, game, run.config, *run.result);
+  write_result(json, title, game.about.names, run.config, *run.result);
 }
 
 void learn_one(Run& run,
                const RunTitle& title,
                const LoadedGame& game,
-               const Options& options,
+               const std::string& config_text,
                LearnHooks hooks) {
   using Clock = std::chrono::steady_clock;
   const Frame& frame = frame_of(game.game);
@@ -125,18 +137,26 @@ void learn_one(Run& run,
         return make_trainer(GameRef(model), run.config.learner, run.config.seed);
       },
       game.game);
-  RunFolder folder(run.out, options.force, config_to_json(title, game, run.config));
-  if (options.history == "full") folder.keep_history(*trainer, game, run.config);
+  RunFolder folder(run.out, config_text, run.config.history ? frame.num_players() : 0);
+  const auto tell = [](const std::string& message) { note("not used: " + message); };
+  if (!run.begun || !folder.go_on(*trainer, tell)) folder.begin(*trainer, title, run.config);
   const Clock::time_point begin = Clock::now();
   hooks.row = [&](const MetricsRow& row) {
     const std::chrono::duration<double> elapsed = Clock::now() - begin;
     folder.add(row, elapsed.count());
   };
-  run.result = learn(*trainer, frame, run.config, hooks);
-  trainer->hand_out_rest();
-  JsonWriter json;
-  write_run(json, title, game, run);
-  folder.finish(json.end_object().text() + "\n", *trainer, frame, run.config.learner.monotone);
+  hooks.checkpoint = [&] { folder.save_checkpoint(*trainer); };
+  try {
+    run.result = learn(*trainer, frame, run.config, hooks);
+    JsonWriter json;
+    write_run(json, title, game, run);
+    folder.finish(json.end_object().text() + "\n", *trainer, frame, run.config,
+                  run.result->stopped);
+  } catch (const Error&) {
+    note(how_to_go_on(run.out));
+    throw;
+  }
+  if (run.result->stopped == Stopped::interrupt) note(how_to_go_on(run.out));
 }
 
 std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& run) {
@@ -170,18 +190,8 @@ std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& ru
   return text;
 }
 
-ExitCode learn_all(const Options& options) {
-  const LoadedGame game = load(options.game);
-  const Frame& frame = frame_of(game.game);
-  const LearnConfig config = resolve(options, frame);
-  // Whatever a file is called: results are UTF-8.
-  const RunTitle title{is_utf8(options.game) ? options.game : printable(options.game),
-                       options.preset};
-  if (const auto flaw = flaw_of(config.learner)) throw Error(ErrorKind::usage, "learn", *flaw);
-  if (const auto reason = why_not(frame, config.learner)) {
-    throw Error(ErrorKind::usage, fmt::format("--target {}", name_of(config.learner.target)),
-                *reason);
-  }
+/// The runs of new seeds.
+std::vector<Run> new_runs(const Options& options, const LearnConfig& config) {
   std::vector<Run> runs;
   for (std::uint64_t i = 0; i < options.seeds; ++i) {
     Run run{config, {}};
@@ -192,20 +202,72 @@ ExitCode learn_all(const Options& options) {
                                    : std::filesystem::path(options.out) / name;
     runs.push_back(std::move(run));
   }
+  // All folders before the first episode: a run that could not be kept is not worth playing.
+  for (const Run& run : runs) RunFolder::check(run.out, options.force);
+  return runs;
+}
+
+/// Makes sure that this program and this game can go on with a run.
+void check_stored(const StoredRun& stored, const std::string& game_hash) {
+  const std::string file = (stored.path / "config.json").string();
+  if (stored.version != build_info().version) {
+    throw Error(ErrorKind::usage, file,
+                fmt::format("was begun by version {}, and this is {}",
+                            printable(stored.version, 40), build_info().version),
+                "go on with the same version, or begin again with --force");
+  }
+  if (stored.title.game_hash != game_hash) {
+    throw Error(ErrorKind::input, file, "is a run of another game than the one that was given",
+                "give the game's file as it was: vlearn learn GAME --resume RUN");
+  }
+}
+
+ExitCode learn_all(Options options) {
+  std::optional<StoredRun> stored;
+  if (!options.resume.empty()) {
+    stored = read_run(options.resume);
+    if (options.game.empty() && stored->title.game == "-") {
+      throw Error(ErrorKind::usage, options.resume, "has a game that came from standard input",
+                  "give it again: vlearn learn GAME --resume RUN");
+    }
+    if (options.game.empty()) options.game = stored->title.game;
+  }
+  if (options.game.empty()) {
+    throw Error(ErrorKind::usage, "learn", "nobody said which game",
+                "vlearn learn GAME, or vlearn learn --resume RUN");
+  }
+  const LoadedGame game = load(options.game);
+  const Frame& frame = frame_of(game.game);
+  // Whatever a file is called: results are UTF-8.
+  RunTitle title{is_utf8(options.game) ? options.game : printable(options.game), options.preset,
+                 to_hex(law_hash_of(game.game))};
+  LearnConfig config;
+  std::vector<Run> runs;
+  if (stored) {
+    check_stored(*stored, title.game_hash);
+    title = stored->title;
+    config = stored->config;
+    runs.push_back({config, stored->path, true});
+  } else {
+    config = resolve(options, frame);
+    runs = new_runs(options, config);
+  }
   Progress progress({.quiet = options.quiet,
                      .num_runs = runs.size(),
                      .episodes_per_run = config.episodes.value_or(0),
                      .steps_per_episode = frame.num_players() * frame.horizon(),
                      .max_seconds = config.max_seconds.value_or(0.0)});
-  // All folders before the first episode: a run that could not be kept is not worth playing.
-  for (const Run& run : runs) RunFolder::check(run.out, options.force);
   const CancelToken cancel = stop_on_signals();
-  const LearnHooks common{.cancel = cancel};
+  LearnHooks common{.cancel = cancel};
+  if (options.checkpoint_seconds > 0.0) common.checkpoint_seconds = options.checkpoint_seconds;
+  if (!options.checkpoint_episodes.empty()) {
+    common.checkpoint_episodes = parse_count("--checkpoint-episodes", options.checkpoint_episodes);
+  }
   parallel_for(runs.size(), {.threads = options.threads}, [&](std::size_t i) {
     if (i > 0 && cancel.requested()) return;
     LearnHooks hooks = common;
     hooks.progress = [&, i](std::uint64_t episodes) { progress.report(i, episodes); };
-    learn_one(runs[i], title, game, options, hooks);
+    learn_one(runs[i], title, game, config_to_json(title, runs[i].config), hooks);
   });
   progress.end();
   std::erase_if(runs, [](const Run& run) { return !run.result; });
@@ -227,7 +289,10 @@ ExitCode learn_all(const Options& options) {
   } else {
     for (const Run& run : runs) print(text_of(title, game, run) + (runs.size() > 1 ? "\n" : ""));
   }
-  return signal_code().value_or(ExitCode::good);
+  const bool interrupted = std::any_of(runs.begin(), runs.end(), [](const Run& run) {
+    return run.result->stopped == Stopped::interrupt;
+  });
+  return interrupted ? ExitCode::checkpointed : ExitCode::good;
 }
 
 }  // namespace
@@ -239,14 +304,16 @@ void add_learn(CLI::App& app, Task& task) {
       "Examples:\n"
       "  vlearn learn rps --target nash --episodes 1e6\n"
       "  vlearn learn random:players=8,states=4,actions=3,horizon=5,seed=1 --target cce "
-      "--max-time 60\n\n"
+      "--max-time 60\n"
+      "  vlearn learn --resume runs/rps-1        (goes on with a run that was stopped or "
+      "killed)\n\n"
       "'value' estimates what the output policy is worth, 'mean return' is what play earned, "
       "'upper' is V,\nwhich the bonus keeps above what a player can have.\n\n" +
       what_game_is());
   const auto words = [](const auto& names) {
     return CLI::IsMember(std::vector<std::string>(names.begin(), names.end()));
   };
-  command->add_option("game", options->game, "GAME, see below")->required();
+  command->add_option("game", options->game, "GAME, see below");
   command
       ->add_option("--target", options->target,
                    "nash (two players, zero-sum), cce, ce or optimal (one player); default: what "
@@ -266,6 +333,15 @@ void add_learn(CLI::App& app, Task& task) {
           "--history", options->history,
           "full (default): keep every visit, so that the output policy can be executed; none")
       ->check(CLI::IsMember({"full", "none"}));
+  command->add_option("--resume", options->resume,
+                      "Goes on with the run in this folder; its config says how, and every file "
+                      "ends as if it had never stopped");
+  command
+      ->add_option("--checkpoint-seconds", options->checkpoint_seconds,
+                   "Seconds between checkpoints; default 60, 0: only when stopped")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--checkpoint-episodes", options->checkpoint_episodes,
+                      "A checkpoint at every multiple of so many episodes too");
   command->add_flag("--force", options->force, "Replace a run that is there already");
   command
       ->add_option("--preset", options->preset,
@@ -290,6 +366,13 @@ void add_learn(CLI::App& app, Task& task) {
                       "K inside iota; default the episodes asked for, else 1e9");
   command->add_flag("--quiet", options->quiet, "No progress");
   command->add_flag("--json", options->as_json, "One JSON object");
+  // A resumed run has its config already.
+  for (const char* other :
+       {"--target", "--episodes", "--max-time", "--seed", "--seeds", "--out", "--history",
+        "--force", "--preset", "--rule", "--bonus", "--bonus-constant", "--loss-scale",
+        "--control-variate", "--monotone", "--pessimistic", "--delta", "--horizon-episodes"}) {
+    command->get_option("--resume")->excludes(command->get_option(other));
+  }
   command->callback([options, &task] { task = [options] { return learn_all(*options); }; });
 }
 

@@ -76,13 +76,14 @@ class JointPlay {
     for (const Player player : all<Player>(frame_.num_players())) {
       files_.push_back(std::make_unique<PolicyFile>(
           PolicyFile::open(policy_path(run.path, player), make_replayer)));
-      if (files_.back()->header().game_hash != run.game_hash) {
+      if (files_.back()->header().game_hash != run.title.game_hash) {
         throw Error(ErrorKind::input, policy_path(run.path, player).string(),
                     "is of another game than its run");
       }
       players_.push_back(std::make_unique<PolicyPlayer>(
-          *files_.back(), execution_of(options, index_seed_path(run.path, run.target, player),
-                                       private_seed_path(run.path, player))));
+          *files_.back(),
+          execution_of(options, index_seed_path(run.path, run.config.learner.target, player),
+                       private_seed_path(run.path, player))));
     }
   }
 
@@ -153,10 +154,10 @@ class JointPlay {
 
 ExitCode play_run(const Options& options) {
   const StoredRun run = read_run(options.what);
-  const LoadedGame game = load(run.game);
-  if (to_hex(law_hash_of(game.game)) != run.game_hash) {
+  const LoadedGame game = load(run.title.game);
+  if (to_hex(law_hash_of(game.game)) != run.title.game_hash) {
     throw Error(ErrorKind::input, options.what,
-                "was learned on another game than '" + printable(run.game, 100) + "' is now");
+                "was learned on another game than '" + printable(run.title.game, 100) + "' is now");
   }
   if (!std::filesystem::exists(policy_path(run.path, Player(0)))) {
     throw Error(ErrorKind::input, options.what, "has no policy files",
@@ -169,7 +170,7 @@ ExitCode play_run(const Options& options) {
   if (options.trace) return ExitCode::good;
   if (options.as_json) {
     JsonWriter json;
-    json.begin_object().member("schema", "vlearn.play/1").member("game", run.game);
+    json.begin_object().member("schema", "vlearn.play/1").member("game", run.title.game);
     json.member("start", options.start).member("output", options.output);
     json.member("episodes", episodes).key("players").begin_array();
     for (std::size_t j = 0; j < players; ++j) {
@@ -180,8 +181,9 @@ ExitCode play_run(const Options& options) {
     print(json.end_array().end_object().text() + "\n");
     return ExitCode::good;
   }
-  std::string text = fmt::format("{}: {} episodes, start {}, output {}\n", printable(run.game, 200),
-                                 episodes, options.start, options.output);
+  std::string text =
+      fmt::format("{}: {} episodes, start {}, output {}\n", printable(run.title.game, 200),
+                  episodes, options.start, options.output);
   text += fmt::format("{:<20}{:>14}{:>16}\n", "player", "mean return", "standard error");
   for (std::size_t j = 0; j < std::min(players, kShownPlayers); ++j) {
     text +=

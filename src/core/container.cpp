@@ -144,7 +144,8 @@ ContainerWriter& ContainerWriter::metadata(std::string key, std::string value) {
   return *this;
 }
 
-ContainerWriter& ContainerWriter::add_bytes(ArrayInfo info, std::span<const std::byte> data) {
+ContainerWriter& ContainerWriter::add_bytes(ArrayInfo info,
+                                            std::vector<std::span<const std::byte>> parts) {
   const auto refuse = [&](std::string problem) {
     throw Error(ErrorKind::usage, "array '" + printable(info.name, 100) + "'", std::move(problem));
   };
@@ -153,12 +154,12 @@ ContainerWriter& ContainerWriter::add_bytes(ArrayInfo info, std::span<const std:
   }
   if (info.name == kCommitName || info.name == kMetadataName) refuse("this name is taken");
   if (info.shape.size() > kMaxArrayRank) refuse("it has too many dimensions");
-  if (bytes_needed(info) != data.size()) refuse("its shape does not match the number of values");
+  if (bytes_needed(info) != info.bytes) refuse("its shape does not match the number of values");
   if (entries_.size() + 1 == kMaxArrays) refuse("there are 4095 arrays already");  // and commit
   for (const Entry& entry : entries_) {
     if (entry.info.name == info.name) refuse("this name stands twice");
   }
-  entries_.push_back({std::move(info), data});
+  entries_.push_back({std::move(info), std::move(parts)});
   return *this;
 }
 
@@ -190,7 +191,7 @@ void ContainerWriter::write(const std::filesystem::path& path) const {
   });
   Sha256Digest commit{};
   entries.push_back(
-      {{std::string(kCommitName), ElementType::u8, {kCommitBytes}, 0, kCommitBytes}, commit});
+      {{std::string(kCommitName), ElementType::u8, {kCommitBytes}, 0, kCommitBytes}, {commit}});
 
   const std::string text = header(entries);
   if (text.size() > kMaxHeaderBytes) {
@@ -205,7 +206,9 @@ void ContainerWriter::write(const std::filesystem::path& path) const {
   };
   put(std::as_bytes(std::span(&length, 1)));
   put(std::as_bytes(std::span(text)));
-  for (std::size_t i = 0; i + 1 < entries.size(); ++i) put(entries[i].data);
+  for (std::size_t i = 0; i + 1 < entries.size(); ++i) {
+    for (const std::span<const std::byte> part : entries[i].parts) put(part);
+  }
   commit = hash.finish();
   file.write(commit);
   file.commit();
@@ -354,7 +357,7 @@ std::span<const std::byte> Container::bytes_of(std::string_view name,
   return file_.bytes().subspan(array.offset, array.bytes);
 }
 
-ContainerArrays::Values ContainerArrays::make_values(const ArrayInfo& info) {
+ArrayValues ContainerArrays::make_values(const ArrayInfo& info) {
   const std::uint64_t count = info.bytes / size_of(info.type);
   switch (info.type) {
     case ElementType::f64: return std::vector<double>(count);

@@ -3,6 +3,7 @@
 #include "vlearn/core/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@
 
 namespace vlearn {
 namespace {
+
+constexpr const char* kTemporaryStem = ".vlearn-tmp-";
 
 std::string reason(int code) { return std::generic_category().message(code); }
 
@@ -180,7 +183,7 @@ AtomicFile::AtomicFile(std::filesystem::path path, Privacy privacy) : path_(std:
   // Unique in this process by the count and among processes by the id. A process of the same id
   // that was killed may have left one behind: then the next count.
   static std::atomic<std::uint64_t> count = 0;
-  const std::string stem = ".vlearn-tmp-" + std::to_string(::getpid()) + "-";
+  const std::string stem = kTemporaryStem + std::to_string(::getpid()) + "-";
   do {
     temporary_ = target_;
     temporary_.replace_filename(stem + std::to_string(count++));
@@ -246,10 +249,41 @@ AppendFile::AppendFile(std::filesystem::path path) : path_(std::move(path)) {
   if (descriptor_ < 0) throw_write_error(path_, errno);
 }
 
+AppendFile::AppendFile(std::filesystem::path path, std::uint64_t size)
+    : path_(std::move(path)), size_(size) {
+  descriptor_ = retry([&] {
+    return ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  });
+  if (descriptor_ < 0) {
+    if (errno != ENOENT) throw_write_error(path_, errno);
+    throw Error(ErrorKind::input, path_.string(), "is missing", "restore it from a copy");
+  }
+  const auto refuse = [&](std::string problem) {
+    ::close(descriptor_);
+    throw Error(ErrorKind::input, path_.string(), std::move(problem), "restore it from a copy");
+  };
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+    refuse("is not a regular file");
+  }
+  const auto has = static_cast<std::uint64_t>(status.st_size);
+  if (has < size) {
+    refuse("has " + std::to_string(has) + " bytes where " + std::to_string(size) +
+           " had been written");
+  }
+  if (has > size &&
+      retry([&] { return ::ftruncate(descriptor_, static_cast<off_t>(size)); }) != 0) {
+    const int code = errno;
+    ::close(descriptor_);
+    throw_write_error(path_, code);
+  }
+}
+
 AppendFile::~AppendFile() { ::close(descriptor_); }
 
-void AppendFile::append(std::string_view text) {
-  if (write_all(descriptor_, std::as_bytes(std::span(text)))) return;
+void AppendFile::append(std::span<const std::byte> bytes) {
+  size_ += bytes.size();
+  if (write_all(descriptor_, bytes)) return;
   throw Error(ErrorKind::resource, path_.string(),
               "cannot be written any further: " + reason(errno),
               "free some space, or choose another place");
@@ -261,17 +295,31 @@ void AppendFile::sync() {
               "could not be brought to the disk: " + reason(errno));
 }
 
-void append_to_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-  const int descriptor =
-      retry([&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666); });
-  if (descriptor < 0) throw_write_error(path, errno);
-  const bool good = write_all(descriptor, bytes);
-  const int code = errno;
-  ::close(descriptor);
-  if (!good) {
-    throw Error(ErrorKind::resource, path.string(),
-                "cannot be written any further: " + reason(code),
-                "free some space, or choose another place");
+FolderLock::FolderLock(const std::filesystem::path& folder) {
+  descriptor_ = retry([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  if (descriptor_ < 0) {
+    throw Error(ErrorKind::usage, folder.string(), "cannot be opened: " + reason(errno));
+  }
+  // Some file systems have no locks: then nothing is locked.
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  ::close(descriptor_);
+  throw Error(ErrorKind::usage, folder.string(), "is in use by another process",
+              "wait until it has ended, or choose another place");
+}
+
+FolderLock::~FolderLock() { ::close(descriptor_); }
+
+bool is_temporary(const std::filesystem::path& path) {
+  return path.filename().string().starts_with(kTemporaryStem);
+}
+
+void remove_temporary_files(const std::filesystem::path& folder) {
+  std::error_code failure;
+  for (auto entry = std::filesystem::directory_iterator(folder, failure);
+       !failure && entry != std::filesystem::directory_iterator(); entry.increment(failure)) {
+    if (!is_temporary(entry->path())) continue;
+    std::error_code ignored;
+    std::filesystem::remove(entry->path(), ignored);
   }
 }
 

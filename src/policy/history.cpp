@@ -34,6 +34,13 @@ constexpr float kMostMean = 2.0F;
 constexpr double kLeastState = -2.0;  // means may be 0, and rounded
 constexpr double kMostState = 0x1p100;
 
+bool is_increment(const Increment& increment, bool with_means) {
+  const float least = with_means ? -kMostScore : 0.0F;  // without means losses only grow
+  return increment.score >= least && increment.score <= kMostScore &&
+         std::abs(increment.mean) <= kMostMean;
+}
+bool is_state(double number) { return number >= kLeastState && number <= kMostState; }
+
 /// Before each segment.
 struct SegmentHeader {
   std::uint64_t first_episode = 0;
@@ -192,6 +199,97 @@ void VisitLog::clear() noexcept {
     column.snapshots.clear();
     column.numbers.clear();
   }
+}
+
+void VisitLog::save(ContainerWriter& writer) const {
+  using std::span;
+  std::vector<span<const std::uint16_t>> actions;
+  std::vector<span<const float>> scores;
+  std::vector<span<const float>> means;
+  std::vector<span<const double>> numbers;
+  std::vector<std::uint64_t> snapshots;
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    const Column& column = columns_[j];
+    actions.push_back(span(column.actions).first(size_));
+    scores.push_back(span(column.scores).first(size_));
+    if (!column.means.empty()) means.push_back(span(column.means).first(size_));
+    for (const Snapshot& snapshot : column.snapshots) {
+      snapshots.insert(snapshots.end(), {j, snapshot.position, snapshot.size});
+    }
+    numbers.emplace_back(column.numbers);
+  }
+  writer.add("log.cells", {size_}, span<const std::uint32_t>(cells_).first(size_));
+  writer.add_parts("log.actions", actions).add_parts("log.scores", scores);
+  writer.add_parts("log.means", means).add_parts("log.snapshot_numbers", numbers);
+  writer.own("log.snapshots", std::move(snapshots));
+}
+
+void VisitLog::load(ContainerArrays& arrays, std::span<const Seat> seats) {
+  const auto refuse = [&](const char* array, const char* problem) -> Error {
+    return arrays.header().error(array, problem, "the checkpoint is damaged or of another run");
+  };
+  const auto cells = arrays.take<std::uint32_t>("log.cells");
+  const std::vector<std::size_t>& first_cell = seats.front().first_cell;
+  if (cells.size() > cells_.size() || cells.size() % horizon_ != 0) {
+    throw refuse("log.cells", "has an impossible size");
+  }
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::size_t h = i % horizon_;
+    if (cells[i] < first_cell[h] || cells[i] >= first_cell[h + 1]) {
+      throw refuse("log.cells", "has a state that its step does not have");
+    }
+  }
+  clear();
+  size_ = cells.size();
+  std::copy(cells.begin(), cells.end(), cells_.begin());
+  // Each player's part to its place; where there are no means, there are none in the file.
+  const auto share_out = [&]<class T>(const char* name, std::vector<T> Column::*member) {
+    const std::vector<T> all = arrays.take<T>(name);
+    const bool kept = !(columns_.front().*member).empty();
+    if (all.size() != (kept ? columns_.size() * size_ : 0)) {
+      throw refuse(name, "has another size than the visits");
+    }
+    for (std::size_t j = 0; kept && j < columns_.size(); ++j) {
+      std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(j * size_), size_,
+                  (columns_[j].*member).begin());
+    }
+  };
+  share_out("log.actions", &Column::actions);
+  share_out("log.scores", &Column::scores);
+  share_out("log.means", &Column::means);
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    for (std::size_t i = 0; i < size_; ++i) {
+      const Column& column = columns_[j];
+      if (column.actions[i] >= seats[j].num_actions[cells_[i]]) {
+        throw refuse("log.actions", "has an action that its player does not have");
+      }
+      const float mean = column.means.empty() ? 0.0F : column.means[i];
+      if (!is_increment({column.scores[i], mean}, !column.means.empty())) {
+        throw refuse("log.scores", "has an increment that no rule adds");
+      }
+    }
+  }
+  const auto snapshots = arrays.take<std::uint64_t>("log.snapshots");  // player, position, size
+  const auto numbers = arrays.take<double>("log.snapshot_numbers");
+  if (snapshots.size() % 3 != 0) throw refuse("log.snapshots", "has an impossible size");
+  if (!std::all_of(numbers.begin(), numbers.end(), is_state)) {
+    throw refuse("log.snapshot_numbers", "has one that no rule leaves");
+  }
+  std::span<const double> rest = numbers;
+  for (std::size_t i = 0; i < snapshots.size(); i += 3) {
+    const std::uint64_t player = snapshots[i];
+    const std::uint64_t position = snapshots[i + 1];
+    const std::uint64_t size = snapshots[i + 2];
+    if (player >= columns_.size() || position >= size_ || size > rest.size()) {
+      throw refuse("log.snapshots", "has one that belongs to no visit");
+    }
+    Column& column = columns_[player];
+    column.snapshots.push_back({static_cast<std::uint32_t>(position), column.numbers.size(), size});
+    const std::span<const double> own = rest.first(size);
+    column.numbers.insert(column.numbers.end(), own.begin(), own.end());
+    rest = rest.subspan(size);
+  }
+  if (!rest.empty()) throw refuse("log.snapshot_numbers", "has more than its snapshots");
 }
 
 std::vector<std::byte> VisitLog::encode(std::size_t player, std::uint64_t first_episode) const {
@@ -395,11 +493,8 @@ void PolicyFile::read_segment(std::span<const std::byte>& rest) {
       std::uint32_t action = segment.actions[wide ? 2 * i : i];
       if (wide) action |= static_cast<std::uint32_t>(segment.actions[2 * i + 1]) << 8U;
       if (action >= n) throw refuse("has an action that its player does not have");
-      // Without means losses only grow.
-      const float score = segment.scores[i];
-      const float least = segment.means.empty() ? 0.0F : -kMostScore;
-      if (!(score >= least && score <= kMostScore) ||
-          !(segment.means.empty() || std::abs(segment.means[i]) <= kMostMean)) {
+      const float mean = segment.means.empty() ? 0.0F : segment.means[i];
+      if (!is_increment({segment.scores[i], mean}, !segment.means.empty())) {
         throw refuse("has an increment that no rule adds");
       }
     }
@@ -414,10 +509,8 @@ void PolicyFile::read_segment(std::span<const std::byte>& rest) {
   if (begin != visits || snapshots_begin != header.snapshot_numbers) {
     throw refuse("has visits or snapshots that its directory does not name");
   }
-  for (const double number : segment.snapshots) {
-    if (!(number >= kLeastState && number <= kMostState)) {
-      throw refuse("has a snapshot that no rule leaves");
-    }
+  if (!std::all_of(segment.snapshots.begin(), segment.snapshots.end(), is_state)) {
+    throw refuse("has a snapshot that no rule leaves");
   }
   episodes_ += header.episodes;
   segments_.push_back(segment);

@@ -43,6 +43,7 @@ class RuleTrainer final : public Trainer {
         play_(order.game, rule, order.options, order.seed),
         options_(order.options),
         gap_sums_(play_.frame().num_players(), 0.0),
+        mark_{0, std::vector<double>(play_.frame().num_players(), 0.0)},
         log_events_(order.log_events) {
     const std::span<const double> initial = play_.frame().initial();
     for (std::size_t s = 0; s < initial.size(); ++s) {
@@ -61,10 +62,8 @@ class RuleTrainer final : public Trainer {
     }
   }
   void keep_history(Sink sink) override {
-    std::vector<Seat> seats;
-    for (const Player player : all<Player>(gap_sums_.size())) seats.push_back(play_.seat(player));
-    log_.emplace(seats, segment_episodes(seats.size(), seats.front().horizon),
-                 options_.control_variate);
+    const std::vector<Seat> seats = this->seats();
+    log_.emplace(seats, segment(), options_.control_variate);
     sink_ = std::move(sink);
     play_.keep_log(&*log_);
   }
@@ -81,8 +80,32 @@ class RuleTrainer final : public Trainer {
     header.control_variate = options_.control_variate;
     header.rule_parameter = log_events_;
     header.weights = seat.horizon;
-    header.segment_episodes = segment_episodes(seat.num_players, seat.horizon);
+    header.segment_episodes = segment();
     return header;
+  }
+  void save(ContainerWriter& writer) const override {
+    writer.own("run.episodes", std::vector<std::uint64_t>{episodes_, mark_.episodes});
+    writer.add("run.earned_at_mark", {mark_.earned.size()}, mark_.earned);
+    writer.add("run.gap_sums", {gap_sums_.size()}, gap_sums_);
+    play_.save(writer);
+    if (log_) log_->save(writer);
+  }
+  void load(ContainerArrays& arrays) override {
+    std::vector<std::uint64_t> counts(2);
+    detail::put_back<std::uint64_t>(arrays, "run.episodes", {counts});
+    if (counts[0] >= kMaxEpisodes || counts[1] > counts[0]) {
+      throw detail::misfit(arrays, "run.episodes", "are impossible");
+    }
+    episodes_ = counts[0];
+    mark_.episodes = counts[1];
+    detail::put_back<double>(arrays, "run.earned_at_mark", {mark_.earned});
+    detail::put_back<double>(arrays, "run.gap_sums", {gap_sums_});
+    play_.load(arrays, episodes_);
+    if (!log_) return;
+    log_->load(arrays, seats());
+    if (log_->episodes() != episodes_ % segment()) {
+      throw detail::misfit(arrays, "log.cells", "do not end with the last episode");
+    }
   }
   [[nodiscard]] std::uint64_t episodes() const noexcept override { return episodes_; }
   [[nodiscard]] const Seat& seat(Player player) const noexcept override {
@@ -122,6 +145,11 @@ class RuleTrainer final : public Trainer {
   [[nodiscard]] double earned(Player player) const noexcept override {
     return play_.earned()[player.index()];
   }
+  [[nodiscard]] const Mark& mark() const noexcept override { return mark_; }
+  void set_mark() override {
+    mark_.episodes = episodes_;
+    mark_.earned.assign(play_.earned().begin(), play_.earned().end());
+  }
   [[nodiscard]] std::optional<double> gap_bound(Player player) const noexcept override {
     if (!has_bounds(options_) || episodes_ == 0 || episodes_ > options_.horizon_episodes ||
         !play_.frame().start_known()) {
@@ -147,6 +175,15 @@ class RuleTrainer final : public Trainer {
   }
 
  private:
+  [[nodiscard]] std::vector<Seat> seats() const {
+    std::vector<Seat> seats;
+    for (const Player player : all<Player>(gap_sums_.size())) seats.push_back(play_.seat(player));
+    return seats;
+  }
+  /// Episodes of a segment.
+  [[nodiscard]] std::uint64_t segment() const noexcept {
+    return segment_episodes(play_.seat().num_players, play_.seat().horizon);
+  }
   void hand_out(std::uint64_t first_episode) {
     log_->sort();
     for (const Player player : all<Player>(gap_sums_.size())) {
@@ -175,6 +212,7 @@ class RuleTrainer final : public Trainer {
   LearnerOptions options_;
   std::vector<std::size_t> starts_;  // first states that are possible
   std::vector<double> gap_sums_;
+  Mark mark_;
   std::uint64_t episodes_ = 0;
   double log_events_;
   std::optional<VisitLog> log_;

@@ -21,51 +21,31 @@ double to_user_difference(const Frame& frame, Player player, double difference) 
   return (frame.range(player).high - frame.range(player).low) * difference;
 }
 
-/// Turns the state of a trainer into rows.
-class Meter {
- public:
-  Meter(const Trainer& trainer, const Frame& frame)
-      : trainer_(trainer), frame_(frame), earned_before_(frame.num_players(), 0.0) {}
-
-  /// Returns are since the row before, or since the beginning.
-  [[nodiscard]] MetricsRow row(bool since_the_beginning) const {
-    MetricsRow row;
-    row.episode = trainer_.episodes();
-    for (std::size_t i = 0; i < trainer_.seat(Player(0)).num_cells(); ++i) {
-      if (trainer_.visits(i) > 0) ++row.visited_cells;
-    }
-    const std::uint64_t since = since_the_beginning ? 0 : episodes_before_;
-    const auto episodes = static_cast<double>(std::max<std::uint64_t>(row.episode - since, 1));
-    for (const Player player : all<Player>(frame_.num_players())) {
-      PlayerMetrics& metrics = row.players.emplace_back();
-      const double earned =
-          trainer_.earned(player) - (since_the_beginning ? 0.0 : earned_before_[player.index()]);
-      metrics.value = to_user(frame_, player, trainer_.at_start(trainer_.estimates(player)));
-      metrics.upper = to_user(frame_, player, trainer_.at_start(trainer_.values(player)));
-      if (row.episode > since) metrics.mean_return = to_user(frame_, player, earned / episodes);
-      if (!trainer_.low_values(player).empty()) {
-        metrics.lower = to_user(frame_, player, trainer_.at_start(trainer_.low_values(player)));
-      }
-      if (const std::optional<double> bound = trainer_.gap_bound(player)) {
-        metrics.gap_bound = to_user_difference(frame_, player, *bound);
-      }
-    }
-    return row;
+/// The state of a trainer. Returns are since the row before, or since the beginning.
+MetricsRow row_of(const Trainer& trainer, const Frame& frame, bool since_the_beginning) {
+  MetricsRow row;
+  row.episode = trainer.episodes();
+  for (std::size_t i = 0; i < trainer.seat(Player(0)).num_cells(); ++i) {
+    if (trainer.visits(i) > 0) ++row.visited_cells;
   }
-
-  void next() {
-    episodes_before_ = trainer_.episodes();
-    for (const Player player : all<Player>(frame_.num_players())) {
-      earned_before_[player.index()] = trainer_.earned(player);
+  const std::uint64_t since = since_the_beginning ? 0 : trainer.mark().episodes;
+  const auto episodes = static_cast<double>(std::max<std::uint64_t>(row.episode - since, 1));
+  for (const Player player : all<Player>(frame.num_players())) {
+    PlayerMetrics& metrics = row.players.emplace_back();
+    const double earned = trainer.earned(player) -
+                          (since_the_beginning ? 0.0 : trainer.mark().earned[player.index()]);
+    metrics.value = to_user(frame, player, trainer.at_start(trainer.estimates(player)));
+    metrics.upper = to_user(frame, player, trainer.at_start(trainer.values(player)));
+    if (row.episode > since) metrics.mean_return = to_user(frame, player, earned / episodes);
+    if (!trainer.low_values(player).empty()) {
+      metrics.lower = to_user(frame, player, trainer.at_start(trainer.low_values(player)));
+    }
+    if (const std::optional<double> bound = trainer.gap_bound(player)) {
+      metrics.gap_bound = to_user_difference(frame, player, *bound);
     }
   }
-
- private:
-  const Trainer& trainer_;
-  const Frame& frame_;
-  std::uint64_t episodes_before_ = 0;
-  std::vector<double> earned_before_;
-};
+  return row;
+}
 
 }  // namespace
 
@@ -96,29 +76,43 @@ LearnResult learn(Trainer& trainer,
   const std::uint64_t steps_per_episode = frame.num_players() * frame.horizon();
   const std::uint64_t chunk = std::max<std::uint64_t>(kChunk / steps_per_episode, 1);
   const std::uint64_t wanted = config.episodes.value_or(kMaxEpisodes - 1);
-  Meter meter(trainer, frame);
   LearnResult result;
   std::uint64_t next_row = next_row_episode(trainer.episodes());
+  // Checkpoints come at multiples of a number of episodes, and by the clock: nothing that is
+  // learned depends on them.
+  const std::uint64_t stride = hooks.checkpoint ? hooks.checkpoint_episodes.value_or(0) : 0;
+  Clock::time_point last_checkpoint = Clock::now();
+  const auto seconds_since = [](Clock::time_point time) {
+    return std::chrono::duration<double>(Clock::now() - time).count();
+  };
   while (trainer.episodes() < wanted) {
     if (hooks.cancel.requested()) {
       result.stopped = Stopped::interrupt;
       break;
     }
-    const std::chrono::duration<double> elapsed = Clock::now() - hooks.begin;
-    if (config.max_seconds && elapsed.count() >= *config.max_seconds) {
+    if (config.max_seconds && seconds_since(hooks.begin) >= *config.max_seconds) {
       result.stopped = Stopped::time;
       break;
     }
-    trainer.play_until(std::min({wanted, next_row, trainer.episodes() + chunk}), hooks.cancel);
+    std::uint64_t until = std::min({wanted, next_row, trainer.episodes() + chunk});
+    if (stride > 0) until = std::min(until, (trainer.episodes() / stride + 1) * stride);
+    trainer.play_until(until, hooks.cancel);
     const std::uint64_t episodes = trainer.episodes();
     if (episodes == next_row || episodes == wanted) {
-      if (hooks.row) hooks.row(meter.row(false));
-      meter.next();
+      if (hooks.row) hooks.row(row_of(trainer, frame, false));
+      trainer.set_mark();
       next_row = next_row_episode(episodes);
+    }
+    const bool due =
+        (stride > 0 && episodes % stride == 0) ||
+        (hooks.checkpoint_seconds && seconds_since(last_checkpoint) >= *hooks.checkpoint_seconds);
+    if (hooks.checkpoint && due && episodes < wanted) {
+      hooks.checkpoint();
+      last_checkpoint = Clock::now();
     }
     if (hooks.progress) hooks.progress(episodes);
   }
-  result.last = meter.row(true);
+  result.last = row_of(trainer, frame, true);
   result.agent_steps = trainer.episodes() * steps_per_episode;
   result.signature = trainer.signature();
   return result;

@@ -19,9 +19,9 @@
 namespace vlearn {
 namespace {
 
-constexpr std::array<const char*, 6> kFiles = {"config.json", "metrics.jsonl",
-                                               "metrics.csv", "timing.jsonl",
-                                               "result.json", "tables.safetensors"};
+constexpr std::array<const char*, 2> kResults = {"result.json", "tables.safetensors"};
+constexpr std::array<const char*, 3> kGrowing = {"metrics.jsonl", "metrics.csv", "timing.jsonl"};
+constexpr std::array<std::string_view, 2> kHistoryNames = {"none", "full"};
 
 constexpr const char* kPolicyFolder = "policy";
 constexpr std::string_view kConfigSchema = "vlearn.config/1";
@@ -152,6 +152,24 @@ class Tables {
   std::size_t actions_;
 };
 
+/// The member of an enumeration that a word names.
+template <class Enum, std::size_t kSize>
+Enum named(const JsonValue& value, const std::array<std::string_view, kSize>& names) {
+  const auto* const found = std::find(names.begin(), names.end(), value.string());
+  if (found == names.end()) {
+    throw value.error(fmt::format("is none of {}", fmt::join(names, ", ")));
+  }
+  return static_cast<Enum>(found - names.begin());
+}
+
+/// Where it is a regular file.
+void remove_file(const std::filesystem::path& path) {
+  std::error_code failure;
+  if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path, failure))) {
+    std::filesystem::remove(path, failure);
+  }
+}
+
 /// Whether a config of ours is there.
 bool is_run(const std::filesystem::path& path) {
   try {
@@ -179,14 +197,12 @@ std::string run_name(std::string_view game, std::uint64_t seed) {
   return fmt::format("{}-{}", name, seed);
 }
 
-std::string config_to_json(const RunTitle& title,
-                           const LoadedGame& game,
-                           const LearnConfig& config) {
+std::string config_to_json(const RunTitle& title, const LearnConfig& config) {
   const LearnerOptions& learner = config.learner;
   JsonWriter json;
   json.begin_object().member("schema", kConfigSchema);
   json.member("version", build_info().version).member("game", title.game);
-  json.member("game_hash", to_hex(law_hash_of(game.game)));
+  json.member("game_hash", title.game_hash);
   json.member("target", name_of(learner.target)).member("preset", title.preset);
   json.member("rule", kRuleNames[static_cast<std::size_t>(learner.rule)]);
   json.member("control_variate", learner.control_variate);
@@ -196,6 +212,7 @@ std::string config_to_json(const RunTitle& title,
   json.member("monotone", learner.monotone).member("pessimistic", learner.pessimistic);
   json.member("delta", learner.delta).member("horizon_episodes", learner.horizon_episodes);
   json.member("seed", config.seed).member("stream_version", std::uint64_t{kStreamVersion});
+  json.member("history", kHistoryNames[config.history ? 1 : 0]);
   if (config.episodes) json.member("episodes", *config.episodes);
   if (config.max_seconds) json.member("max_seconds", *config.max_seconds);
   return json.end_object().text() + "\n";
@@ -203,12 +220,12 @@ std::string config_to_json(const RunTitle& title,
 
 void write_result(JsonWriter& json,
                   const RunTitle& title,
-                  const LoadedGame& game,
+                  const GameNames& names,
                   const LearnConfig& config,
                   const LearnResult& result) {
-  const std::string text = config_to_json(title, game, config);
+  const std::string text = config_to_json(title, config);
   json.member("schema", "vlearn.learn/1").member("version", build_info().version);
-  json.member("game", title.game).member("game_hash", to_hex(law_hash_of(game.game)));
+  json.member("game", title.game).member("game_hash", title.game_hash);
   json.member("config_hash", to_hex(sha256(std::as_bytes(std::span(text)))));
   json.member("target", name_of(config.learner.target)).member("preset", title.preset);
   json.member("seed", config.seed).member("stopped", name_of(result.stopped));
@@ -221,7 +238,7 @@ void write_result(JsonWriter& json,
   for (std::size_t j = 0; j < result.last.players.size(); ++j) {
     const PlayerMetrics& metrics = result.last.players[j];
     json.begin_object().member("player", std::uint64_t{j + 1});
-    json.member("name", game.about.names.player(Player(j)));
+    json.member("name", names.player(Player(j)));
     write_metrics(json, metrics);
     json.end_object();
     if (metrics.gap_bound)
@@ -247,19 +264,42 @@ std::filesystem::path index_seed_path(const std::filesystem::path& run,
 }
 
 StoredRun read_run(const std::filesystem::path& path) {
-  const JsonDocument document = JsonDocument::read(path / "config.json");
+  const std::filesystem::path file = path / "config.json";
+  const JsonDocument document = JsonDocument::read(file);
   const JsonValue root = document.root();
   if (root.at("schema").string() != kConfigSchema) {
     throw root.at("schema").error("is not one that this version reads");
   }
+  root.allow_keys({"schema",         "version",         "game",
+                   "game_hash",      "target",          "preset",
+                   "rule",           "control_variate", "bonus",
+                   "bonus_constant", "loss_scale",      "monotone",
+                   "pessimistic",    "delta",           "horizon_episodes",
+                   "seed",           "stream_version",  "history",
+                   "episodes",       "max_seconds"});
+  const auto text = [&](const char* key) { return std::string(root.at(key).string()); };
   StoredRun run;
   run.path = path;
-  run.game = std::string(root.at("game").string());
-  run.game_hash = std::string(root.at("game_hash").string());
-  const std::optional<Target> target = target_named(root.at("target").string());
-  if (!target) throw root.at("target").error("is no target");
-  run.target = *target;
-  run.seed = root.at("seed").natural(UINT64_MAX);
+  run.title = {text("game"), text("preset"), text("game_hash")};
+  run.version = text("version");
+  LearnerOptions& learner = run.config.learner;
+  learner.target = named<Target>(root.at("target"), kTargetNames);
+  learner.rule = named<RuleName>(root.at("rule"), kRuleNames);
+  learner.control_variate = root.at("control_variate").boolean();
+  learner.bonus = named<Bonus>(root.at("bonus"), kBonusNames);
+  learner.bonus_constant = root.at("bonus_constant").number();
+  learner.loss_scale = named<LossScale>(root.at("loss_scale"), kLossScaleNames);
+  learner.monotone = root.at("monotone").boolean();
+  learner.pessimistic = root.at("pessimistic").boolean();
+  learner.delta = root.at("delta").number();
+  learner.horizon_episodes = root.at("horizon_episodes").natural(UINT64_MAX);
+  run.config.seed = root.at("seed").natural(UINT64_MAX);
+  run.config.history = named<int>(root.at("history"), kHistoryNames) == 1;
+  if (root.find("episodes")) run.config.episodes = root.at("episodes").natural(kMaxEpisodes - 1);
+  if (root.find("max_seconds")) run.config.max_seconds = root.at("max_seconds").number();
+  if (root.at("stream_version").natural(UINT32_MAX) != kStreamVersion) {
+    throw root.at("stream_version").error("is not one that this version draws from");
+  }
   return run;
 }
 
@@ -272,7 +312,11 @@ void RunFolder::check(const std::filesystem::path& path, bool force) {
   if (!std::filesystem::is_directory(path, failure)) {
     refuse("is a file, not a run folder", "choose another place with --out");
   }
-  if (std::filesystem::is_empty(path, failure)) return;
+  bool is_empty = true;
+  for (const auto& entry : std::filesystem::directory_iterator(path, failure)) {
+    is_empty = is_empty && is_temporary(entry.path());
+  }
+  if (is_empty) return;
   if (!force) {
     refuse("is there already", "choose another place with --out, or replace it with --force");
   }
@@ -282,49 +326,52 @@ void RunFolder::check(const std::filesystem::path& path, bool force) {
   }
 }
 
-RunFolder::RunFolder(std::filesystem::path path, bool force, std::string_view config)
-    : path_(std::move(path)) {
-  check(path_, force);
+RunFolder::RunFolder(std::filesystem::path path, std::string config, std::size_t num_policies)
+    : path_(std::move(path)),
+      config_(std::move(config)),
+      config_hash_(to_hex(sha256(std::as_bytes(std::span(config_))))),
+      policy_sizes_(num_policies, 0) {
   std::error_code failure;
-  const auto remove_policies = [&] {
-    // Only what a run writes there; the folder stays where something else is in it.
-    for (const auto& entry : std::filesystem::directory_iterator(path_ / kPolicyFolder, failure)) {
-      const std::filesystem::path name = entry.path().filename();
-      const bool ours = name.extension() == ".policy" || name.extension() == ".seed";
-      if (ours && std::filesystem::is_regular_file(entry.symlink_status(failure))) {
-        std::filesystem::remove(entry.path(), failure);
-      }
-    }
-    std::filesystem::remove(path_ / kPolicyFolder, failure);
-  };
-  remove_policies();
-  for (const char* file : kFiles) {
-    if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path_ / file, failure))) {
-      std::filesystem::remove(path_ / file, failure);
-    }
-  }
   std::filesystem::create_directories(path_, failure);
   if (failure) {
     throw Error(ErrorKind::usage, path_.string(), "cannot be made: " + failure.message(),
                 "choose another place with --out");
   }
-  write_file(path_ / "config.json", config);
-  config_hash_ = to_hex(sha256(std::as_bytes(std::span(config))));
+  lock_.emplace(path_);
+  checkpoints_.emplace(path_, config_hash_);
+  // Nobody else writes here now.
+  remove_temporary_files(path_);
+  remove_temporary_files(path_ / kPolicyFolder);
+}
+
+void RunFolder::begin(Trainer& trainer, const RunTitle& title, const LearnConfig& config) {
+  // Checkpoints go first, the old config last: whoever is killed here leaves a run that begins
+  // again.
+  checkpoints_->remove_all();
+  for (const char* file : kResults) remove_file(path_ / file);
+  for (const char* file : kGrowing) remove_file(path_ / file);
+  std::error_code failure;
+  // Only what a run writes there; the folder stays where something else is in it.
+  for (const auto& entry : std::filesystem::directory_iterator(path_ / kPolicyFolder, failure)) {
+    const std::filesystem::path name = entry.path().filename();
+    const bool ours = name.extension() == ".policy" || name.extension() == ".seed";
+    if (ours) remove_file(entry.path());
+  }
+  std::filesystem::remove(path_ / kPolicyFolder, failure);
+  write_file(path_ / "config.json", config_);
   metrics_.emplace(path_ / "metrics.jsonl");
   table_.emplace(path_ / "metrics.csv");
   timing_.emplace(path_ / "timing.jsonl");
   table_->append("episode,player,value,upper,lower,mean_return,gap_bound,visited_cells\n");
-}
-
-void RunFolder::keep_history(Trainer& trainer, const LoadedGame& game, const LearnConfig& config) {
+  if (policy_sizes_.empty()) return;
   std::filesystem::create_directory(path_ / kPolicyFolder);
-  const std::size_t players = frame_of(game.game).num_players();
-  const std::string game_hash = to_hex(law_hash_of(game.game));
-  for (const Player player : all<Player>(players)) {
+  for (const Player player : all<Player>(policy_sizes_.size())) {
     PolicyHeader header = trainer.policy_header(player);
-    header.game_hash = game_hash;
+    header.game_hash = title.game_hash;
     header.config_hash = config_hash_;
-    write_file(policy_path(path_, player), encode_header(header));
+    const std::string head = encode_header(header);
+    write_file(policy_path(path_, player), head);
+    policy_sizes_[player.index()] = head.size();
     write_seed(private_seed_path(path_, player),
                derive_seed(config.seed, "private", player.number()), true);
     if (config.learner.target != Target::nash && player != Player(0)) continue;
@@ -332,9 +379,41 @@ void RunFolder::keep_history(Trainer& trainer, const LoadedGame& game, const Lea
     write_seed(index_seed_path(path_, config.learner.target, player),
                derive_seed(config.seed, "index", whose), false);
   }
-  trainer.keep_history([this, players](Player player, std::span<const std::byte> bytes) {
-    // A dummy opponent has no file.
-    if (player.index() < players) append_to_file(policy_path(path_, player), bytes);
+  keep_history(trainer);
+}
+
+bool RunFolder::go_on(Trainer& trainer, const Checkpoints::Tell& tell) {
+  if (!policy_sizes_.empty()) keep_history(trainer);
+  const auto open_files = [&](const FileSizes& sizes) {
+    if (sizes.policies.size() != policy_sizes_.size()) {
+      throw Error(ErrorKind::input, path_.string(), "has a checkpoint of other policy files");
+    }
+    metrics_.emplace(path_ / "metrics.jsonl", sizes.metrics);
+    table_.emplace(path_ / "metrics.csv", sizes.table);
+    policy_sizes_ = sizes.policies;
+    for (const Player player : all<Player>(policy_sizes_.size())) {
+      const AppendFile cut(policy_path(path_, player), policy_sizes_[player.index()]);
+    }
+  };
+  if (!checkpoints_->load(trainer, open_files, tell)) return false;
+  const std::filesystem::path timing = path_ / "timing.jsonl";
+  if (std::filesystem::exists(timing)) {
+    timing_.emplace(timing, std::filesystem::file_size(timing));
+  } else {
+    timing_.emplace(timing);
+  }
+  for (const char* file : kResults) remove_file(path_ / file);
+  return true;
+}
+
+void RunFolder::keep_history(Trainer& trainer) {
+  trainer.keep_history([this](Player player, std::span<const std::byte> bytes) {
+    if (player.index() >= policy_sizes_.size()) return;  // a dummy opponent has no file
+    std::uint64_t& size = policy_sizes_[player.index()];
+    AppendFile file(policy_path(path_, player), size);
+    file.append(bytes);
+    size = file.size();
+    policies_grew_ = true;
   });
 }
 
@@ -358,10 +437,36 @@ void RunFolder::add(const MetricsRow& row, double seconds) {
   timing_->append(timing.end_object().text() + "\n");
 }
 
+void RunFolder::sync() {
+  metrics_->sync();
+  table_->sync();
+  if (!std::exchange(policies_grew_, false)) return;
+  for (const Player player : all<Player>(policy_sizes_.size())) {
+    AppendFile(policy_path(path_, player), policy_sizes_[player.index()]).sync();
+  }
+}
+
+FileSizes RunFolder::sizes() const { return {metrics_->size(), table_->size(), policy_sizes_}; }
+
+void RunFolder::save_checkpoint(const Trainer& trainer) {
+  sync();
+  checkpoints_->save(trainer, sizes());
+}
+
 void RunFolder::finish(std::string_view result,
-                       const Trainer& trainer,
+                       Trainer& trainer,
                        const Frame& frame,
-                       bool monotone) {
+                       const LearnConfig& config,
+                       Stopped stopped) {
+  // Before the history's rest: a run that goes on will write longer segments in its place.
+  if (stopped == Stopped::interrupt) {
+    save_checkpoint(trainer);
+  } else {
+    sync();
+    checkpoints_->save_last(trainer, sizes());
+  }
+  trainer.hand_out_rest();
+  sync();
   const Tables tables(trainer, frame);
   const std::vector<std::uint64_t> visits = tables.visits();
   const std::vector<double> values = tables.values([&](Player j) { return trainer.estimates(j); });
@@ -377,13 +482,14 @@ void RunFolder::finish(std::string_view result,
     lowers = tables.values([&](Player j) { return trainer.low_values(j); });
     writer.add("lower", tables.shape(3), lowers);
   }
-  if (monotone) {
+  if (config.learner.monotone) {
     markov = tables.policies(true);
     writer.add("markov_policy", tables.shape(4), markov);
   }
   writer.write(path_ / "tables.safetensors");
-  for (AppendFile* file : {&*metrics_, &*table_, &*timing_}) file->sync();
+  timing_->sync();
   write_file(path_ / "result.json", result);
+  if (stopped != Stopped::interrupt) checkpoints_->remove_others();
 }
 
 }  // namespace vlearn

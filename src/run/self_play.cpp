@@ -27,6 +27,10 @@ Seat seat_of(const Frame& frame, Player player) {
   return seat;
 }
 
+Error detail::misfit(const ContainerArrays& arrays, const char* array, const char* problem) {
+  return arrays.header().error(array, problem, "the checkpoint is damaged or of another run");
+}
+
 std::vector<StreamKey> detail::episode_keys(std::size_t num_players, std::size_t horizon) {
   std::vector<StreamKey> keys;
   for (const Step h : all<Step>(horizon)) {

@@ -6,8 +6,10 @@
 // Players with the same moves everywhere count alike: in self-play they share a clock.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -53,8 +55,25 @@ class VisitClock {
   /// The visit is over.
   void advance(Step h, std::size_t cell) noexcept { plan_visit(h, cell, plans_[cell].visit + 1); }
 
+  /// What a checkpoint keeps beside the visits: nothing where the bonus needs no sums, else of
+  /// every cell.
+  [[nodiscard]] std::span<const VisitSums> sums() const noexcept { return sums_; }
+  /// Goes on from there.
+  void restore(std::span<const std::uint64_t> visits, std::span<const VisitSums> sums) noexcept {
+    std::copy(sums.begin(), sums.end(), sums_.begin());
+    for (std::size_t h = 0; h < seat_.horizon; ++h) {
+      for (std::size_t i = seat_.first_cell[h]; i < seat_.first_cell[h + 1]; ++i) {
+        fill_plan(Step(h), i, visits[i] + 1);
+      }
+    }
+  }
+
  private:
   void plan_visit(Step h, std::size_t cell, std::uint64_t visit) noexcept {
+    if (!sums_.empty()) sums_[cell].add(alpha_.rate(visit), visit);
+    fill_plan(h, cell, visit);
+  }
+  void fill_plan(Step h, std::size_t cell, std::uint64_t visit) noexcept {
     const std::size_t n = seat_.num_actions[cell];
     VisitPlan& plan = plans_[cell];
     plan.visit = visit;
@@ -64,7 +83,6 @@ class VisitClock {
     plan.scale = bonus_.scale(h);
     plan.steps = rule_.steps(n, visit);
     if (sums_.empty()) return;
-    sums_[cell].add(plan.alpha, visit);
     plan.lift = bonus_.bound(h, n, visit, sums_[cell]);
     plan.drop = bonus_.low_bound(h, n, sums_[cell]);
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -120,6 +121,23 @@ class ValueTable {
     return std::span(mean_policy_).subspan(policy_begin_[cell], bank_.policy(cell).size());
   }
   [[nodiscard]] const BanditBank<Rule>& bank() const noexcept { return bank_; }
+
+  /// Whether all numbers are such as play may leave; for those that come from outside.
+  [[nodiscard]] bool sound() const noexcept {
+    const auto all_within = [](std::span<const double> numbers, double low, double high) {
+      return std::all_of(numbers.begin(), numbers.end(),
+                         [&](double x) { return x >= low && x <= high; });
+    };
+    return bank_.sound() && all_within(values(), 0.0, static_cast<double>(kMaxSteps)) &&
+           all_within(numbers_, -0x1p100, 0x1p100);
+  }
+  /// Everything that changes: what a checkpoint keeps, and puts back.
+  [[nodiscard]] std::array<std::span<double>, 3> state() noexcept {
+    return {numbers_, bank_.memory(), mean_policy_};
+  }
+  [[nodiscard]] std::array<std::span<const double>, 3> state() const noexcept {
+    return {numbers_, bank_.memory(), mean_policy_};
+  }
 
  private:
   void average_policy(std::size_t cell, double alpha) noexcept {

@@ -84,6 +84,16 @@ class BanditBank {
     rule_.apply(cell(index), action, increment, rule_.steps(place_of(index).num_actions, visit));
   }
 
+  /// Whether every cell is in a state that updates may leave.
+  [[nodiscard]] bool sound() const noexcept {
+    for (std::size_t i = 0; i < size_; ++i) {
+      const Place place = place_of(i);
+      // It looks, and changes nothing.
+      double* const state = const_cast<double*>(memory_.data()) + place.begin;
+      if (!rule_.sound({place.num_actions, state, nullptr})) return false;
+    }
+    return true;
+  }
   /// The state of all cells: what a checkpoint keeps.
   [[nodiscard]] std::span<double> memory() noexcept { return memory_; }
   [[nodiscard]] std::span<const double> memory() const noexcept { return memory_; }

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -78,6 +79,25 @@ class Leader {
   }
 
  protected:
+  /// Of a state with so many numbers in all.
+  [[nodiscard]] static bool sound(const BanditCell& cell, std::size_t size) noexcept {
+    const std::size_t n = cell.num_actions;
+    const auto all_in = [](std::span<const double> numbers, double low, double high) {
+      return std::all_of(numbers.begin(), numbers.end(),
+                         [=](double x) { return x >= low && x <= high; });
+    };
+    const std::span<const double> state(cell.state, size);
+    double sum = 0.0;
+    for (const double chance : state.first(n)) sum += chance;
+    if (!all_in(state.first(n), 0.0, 1.0) || !(std::abs(sum - 1.0) < 1e-9)) return false;
+    if constexpr (kHasMeans) {
+      if (!all_in(state.subspan(n, n), -1.0, 2.0)) return false;
+      if (!all_in(state.subspan(2 * n, n), 0.0, 0x1p60)) return false;
+    }
+    // Losses are at most 2^40 each, and there are fewer than 2^56 of them.
+    return all_in(state.subspan(kRowsBegin * n), -0x1p100, 0x1p100);
+  }
+
   static constexpr std::size_t kRowsBegin = kHasMeans ? 3 : 1;  // times B
 
   [[nodiscard]] static double* rows(const BanditCell& cell) noexcept {
@@ -129,6 +149,9 @@ class FollowLeader : public Leader<Steps, kVariate> {
   }
   [[nodiscard]] std::size_t scratch_size(std::size_t /*num_actions*/) const noexcept { return 0; }
   void reset(const BanditCell& cell) const noexcept { this->reset_rows(cell, 1); }
+  [[nodiscard]] bool sound(const BanditCell& cell) const noexcept {
+    return Leader<Steps, kVariate>::sound(cell, memory_size(cell.num_actions));
+  }
   /// The policy: losses and means grow by what the log says, not by what was played.
   [[nodiscard]] std::size_t forgettable(std::size_t num_actions) const noexcept {
     return num_actions;

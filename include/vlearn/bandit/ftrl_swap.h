@@ -56,6 +56,9 @@ class SwapLeader : public Leader<Steps, kVariate> {
     return num_actions * num_actions;
   }
   void reset(const BanditCell& cell) const noexcept { this->reset_rows(cell, cell.num_actions); }
+  [[nodiscard]] bool sound(const BanditCell& cell) const noexcept {
+    return Leader<Steps, kVariate>::sound(cell, memory_size(cell.num_actions));
+  }
   /// Every visit's losses are dealt out to the experts by the policy: nothing can be left out.
   [[nodiscard]] std::size_t forgettable(std::size_t /*num_actions*/) const noexcept { return 0; }
   void replay(const BanditCell& cell,

@@ -89,6 +89,9 @@ concept BanditRule = requires(const R& rule,
   /// How many of the first numbers of a state a snapshot need not keep, because the next visit of a
   /// log computes them anew.
   { rule.forgettable(num_actions) } noexcept -> std::same_as<std::size_t>;
+  /// Whether a state is one that updates may leave: policies are distributions, and nothing will
+  /// overflow. For states that come from outside.
+  { rule.sound(cell) } noexcept -> std::same_as<bool>;
   /// A bound on the weighted regret after t visits that fails with probability at most e^-iota
   /// times the constant that the rule's file states; nothing where no bound is known.
   { rule.xi(num_actions, visit, iota) } noexcept -> std::same_as<std::optional<double>>;

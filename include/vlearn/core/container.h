@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -82,7 +83,19 @@ struct ArrayInfo {
   std::uint64_t bytes = 0;
 };
 
-/// Collects arrays and writes them. Array data is borrowed until write().
+/// The values of an array, of whatever type.
+using ArrayValues = std::variant<std::vector<double>,
+                                 std::vector<float>,
+                                 std::vector<std::int64_t>,
+                                 std::vector<std::uint64_t>,
+                                 std::vector<std::int32_t>,
+                                 std::vector<std::uint32_t>,
+                                 std::vector<std::int16_t>,
+                                 std::vector<std::uint16_t>,
+                                 std::vector<std::int8_t>,
+                                 std::vector<std::uint8_t>>;
+
+/// Collects arrays and writes them. What add() gets is borrowed until write().
 class ContainerWriter {
  public:
   /// `format` goes to the metadata under "format": "vlearn.policy/1".
@@ -98,7 +111,7 @@ class ContainerWriter {
                        std::vector<std::uint64_t> shape,
                        std::span<const T> values) {
     return add_bytes({std::move(name), *kElementType<T>, std::move(shape), 0, values.size_bytes()},
-                     std::as_bytes(values));
+                     {std::as_bytes(values)});
   }
   template <ArrayElement T>
   ContainerWriter& add(std::string name,
@@ -112,19 +125,40 @@ class ContainerWriter {
                        std::vector<std::uint64_t> shape,
                        const std::vector<T>&& values) = delete;
 
+  /// One flat array whose parts lie in several places.
+  template <ArrayElement T>
+  ContainerWriter& add_parts(std::string name, const std::vector<std::span<const T>>& parts) {
+    std::uint64_t count = 0;
+    std::vector<std::span<const std::byte>> bytes;
+    bytes.reserve(parts.size());
+    for (const std::span<const T> part : parts) {
+      count += part.size();
+      bytes.push_back(std::as_bytes(part));
+    }
+    return add_bytes({std::move(name), *kElementType<T>, {count}, 0, count * sizeof(T)},
+                     std::move(bytes));
+  }
+  /// A flat array that the writer takes over.
+  template <ArrayElement T>
+  ContainerWriter& own(std::string name, std::vector<T> values) {
+    const auto& kept = std::get<std::vector<T>>(owned_.emplace_back(std::move(values)));
+    return add(std::move(name), {kept.size()}, kept);
+  }
+
   /// Atomically: the whole new file, or what was there before.
   void write(const std::filesystem::path& path) const;
 
  private:
   struct Entry {
     ArrayInfo info;
-    std::span<const std::byte> data;
+    std::vector<std::span<const std::byte>> parts;
   };
-  ContainerWriter& add_bytes(ArrayInfo info, std::span<const std::byte> data);
+  ContainerWriter& add_bytes(ArrayInfo info, std::vector<std::span<const std::byte>> parts);
   [[nodiscard]] std::string header(const std::vector<Entry>& entries) const;
 
   std::vector<std::pair<std::string, std::string>> metadata_;
   std::vector<Entry> entries_;
+  std::deque<ArrayValues> owned_;  // entries look at them
 };
 
 struct ContainerOptions {
@@ -228,19 +262,8 @@ class ContainerArrays {
   }
 
  private:
-  using Values = std::variant<std::vector<double>,
-                              std::vector<float>,
-                              std::vector<std::int64_t>,
-                              std::vector<std::uint64_t>,
-                              std::vector<std::int32_t>,
-                              std::vector<std::uint32_t>,
-                              std::vector<std::int16_t>,
-                              std::vector<std::uint16_t>,
-                              std::vector<std::int8_t>,
-                              std::vector<std::uint8_t>>;
-
   explicit ContainerArrays(ContainerHeader header) : header_(std::move(header)) {}
-  static Values make_values(const ArrayInfo& info);
+  static ArrayValues make_values(const ArrayInfo& info);
   /// `read` fills a buffer with the bytes that come next.
   using Read = std::function<void(std::span<std::byte>)>;
   static ContainerArrays gather(const Read& read,
@@ -249,7 +272,7 @@ class ContainerArrays {
                                 const Check& check);
 
   ContainerHeader header_;
-  std::vector<Values> values_;  // as header_.arrays()
+  std::vector<ArrayValues> values_;  // as header_.arrays()
 };
 
 }  // namespace vlearn

@@ -121,6 +121,8 @@ class AppendFile {
  public:
   /// Throws Error (usage) when the file is there already or cannot be made.
   explicit AppendFile(std::filesystem::path path);
+  /// Goes on with a file after its first `size` bytes. Throws Error (input) when it has fewer.
+  AppendFile(std::filesystem::path path, std::uint64_t size);
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
@@ -128,17 +130,37 @@ class AppendFile {
   AppendFile& operator=(AppendFile&&) = delete;
 
   /// Throws Error (resource) when the disk is full or fails.
-  void append(std::string_view text);
+  void append(std::span<const std::byte> bytes);
+  void append(std::string_view text) { append(std::as_bytes(std::span(text))); }
   void sync();
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
  private:
   std::filesystem::path path_;
   int descriptor_ = -1;
+  std::uint64_t size_ = 0;
 };
 
-/// Adds bytes to the end of a file, which is made where there is none. Throws Error (resource) when
-/// the disk is full or fails; then a part may have been added.
-void append_to_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
+/// A folder that one process at a time works in: the lock lasts as long as this object, and ends
+/// with the process however it ends.
+class FolderLock {
+ public:
+  /// Throws Error (usage) when another process has it.
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  FolderLock(FolderLock&&) = delete;
+  FolderLock& operator=(FolderLock&&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// Whether a file is what an AtomicFile leaves whose process is killed.
+[[nodiscard]] bool is_temporary(const std::filesystem::path& path);
+/// Removes all such files from a folder.
+void remove_temporary_files(const std::filesystem::path& folder);
 
 /// Puts the bytes at `path`, in place of what was there, or leaves it as it was.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);

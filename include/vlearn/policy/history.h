@@ -22,6 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "vlearn/core/container.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/file.h"
 #include "vlearn/core/id.h"
@@ -86,6 +87,10 @@ class VisitLog {
   /// The segment of one player, and room for the next of all.
   [[nodiscard]] std::vector<std::byte> encode(std::size_t player,
                                               std::uint64_t first_episode) const;
+  /// What a checkpoint keeps of it. The log must live on, unchanged, until the file is written.
+  void save(ContainerWriter& writer) const;
+  /// Goes on from there. Throws Error (input) for arrays of another game or rule.
+  void load(ContainerArrays& arrays, std::span<const Seat> seats);
   /// The order of visits that encode() needs: once before it, for all players.
   void sort();
   void clear() noexcept;

@@ -25,6 +25,8 @@ struct LearnConfig {
   /// When to stop; without either the run goes on until it is cancelled.
   std::optional<std::uint64_t> episodes = std::nullopt;
   std::optional<double> max_seconds = std::nullopt;
+  /// Whether every visit is kept, so that the output policy can be executed.
+  bool history = true;
 };
 
 /// One player after so many episodes.
@@ -61,6 +63,11 @@ struct LearnResult {
 struct LearnHooks {
   std::function<void(const MetricsRow&)> row = {};
   std::function<void(std::uint64_t episodes)> progress = {};
+  /// Keeps everything for a run that is killed: between episodes, whenever so many seconds have
+  /// passed, and at the multiples of so many episodes.
+  std::function<void()> checkpoint = {};
+  std::optional<double> checkpoint_seconds = std::nullopt;
+  std::optional<std::uint64_t> checkpoint_episodes = std::nullopt;
   CancelToken cancel = {};
   /// What max_seconds counts from; several runs may share it.
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
@@ -70,7 +77,8 @@ struct LearnHooks {
 /// after so many episodes.
 [[nodiscard]] std::uint64_t next_row_episode(std::uint64_t episodes) noexcept;
 
-/// The last of the rows is at `config.episodes` too. Throws whatever the game throws.
+/// The last of the rows is at `config.episodes` too. A trainer that has played already goes on.
+/// Throws whatever the game or a hook throws.
 [[nodiscard]] LearnResult learn(Trainer& trainer,
                                 const Frame& frame,
                                 const LearnConfig& config,

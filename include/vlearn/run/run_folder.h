@@ -9,10 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "vlearn/core/file.h"
 #include "vlearn/core/json.h"
 #include "vlearn/game/game_io.h"
+#include "vlearn/run/checkpoint.h"
 #include "vlearn/run/learn.h"
 
 namespace vlearn {
@@ -26,17 +28,6 @@ namespace vlearn {
                                                     Target target,
                                                     Player player);
 
-/// A run that somebody else may have written.
-struct StoredRun {
-  std::filesystem::path path;
-  std::string game;  ///< the word that was given
-  std::string game_hash;
-  Target target = Target::cce;
-  std::uint64_t seed = 0;
-};
-/// Reads config.json. Throws Error that names the file and the key.
-[[nodiscard]] StoredRun read_run(const std::filesystem::path& path);
-
 /// "rps-1" for the game `rps` and seed 1: letters, digits and -_.=, of the word, of a file its name
 /// without folder and ending.
 [[nodiscard]] std::string run_name(std::string_view game, std::uint64_t seed);
@@ -45,45 +36,74 @@ struct StoredRun {
 struct RunTitle {
   std::string game;  ///< the word that was given
   std::string preset;
+  std::string game_hash;  ///< of the law of the game, as hex digits
 };
 
 /// The resolved config as JSON, `vlearn.config/1`: everything that determines the run.
-[[nodiscard]] std::string config_to_json(const RunTitle& title,
-                                         const LoadedGame& game,
-                                         const LearnConfig& config);
+[[nodiscard]] std::string config_to_json(const RunTitle& title, const LearnConfig& config);
+
+/// A run that somebody else may have written.
+struct StoredRun {
+  std::filesystem::path path;
+  RunTitle title;
+  LearnConfig config;
+  std::string version;  ///< of the program that began it
+};
+/// Reads config.json. Throws Error that names the file and the key.
+[[nodiscard]] StoredRun read_run(const std::filesystem::path& path);
 
 /// Members of the result, `vlearn.learn/1`; the object is open, more may follow.
 void write_result(JsonWriter& json,
                   const RunTitle& title,
-                  const LoadedGame& game,
+                  const GameNames& names,
                   const LearnConfig& config,
                   const LearnResult& result);
 
+/// The folder of a run that this process plays; no other process may at the same time.
 class RunFolder {
  public:
   /// Throws Error (usage) when something is there already, unless it is a run and `force` is set.
   static void check(const std::filesystem::path& path, bool force);
-  /// After the same check removes the files of the old run, and nothing else; makes the folder and
-  /// writes config.json.
-  RunFolder(std::filesystem::path path, bool force, std::string_view config);
+  /// Makes the folder where there is none. `config` is the text of config.json; as many players
+  /// have policy files, none without a history.
+  RunFolder(std::filesystem::path path, std::string config, std::size_t num_policies);
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
-  /// Writes the heads of all policy files and the seeds, and lets the trainer write on. Before the
-  /// first episode.
-  void keep_history(Trainer& trainer, const LoadedGame& game, const LearnConfig& config);
+  /// A run from its start: removes the files of an old run, and nothing else; writes config.json
+  /// and, with a history, the heads of all policy files and the seeds.
+  void begin(Trainer& trainer, const RunTitle& title, const LearnConfig& config);
+  /// Goes on from the newest checkpoint that is good; false where there is none yet. `tell` hears
+  /// of those that are not. Throws as Checkpoints::load().
+  [[nodiscard]] bool go_on(Trainer& trainer, const Checkpoints::Tell& tell);
 
   /// To metrics.jsonl and metrics.csv; and how long it took, to timing.jsonl.
   void add(const MetricsRow& row, double seconds);
-  /// result.json and tables.safetensors; the last call.
-  void finish(std::string_view result, const Trainer& trainer, const Frame& frame, bool monotone);
+  /// What a killed run goes on from.
+  void save_checkpoint(const Trainer& trainer);
+  /// The last checkpoint, what is left of the history, tables.safetensors and result.json; the last
+  /// call. A run that was interrupted has not ended, and keeps both of its checkpoints.
+  void finish(std::string_view result,
+              Trainer& trainer,
+              const Frame& frame,
+              const LearnConfig& config,
+              Stopped stopped);
 
  private:
+  void keep_history(Trainer& trainer);
+  void sync();
+  [[nodiscard]] FileSizes sizes() const;
+
   std::filesystem::path path_;
+  std::string config_;
   std::string config_hash_;
+  std::optional<FolderLock> lock_;
+  std::optional<Checkpoints> checkpoints_;
   std::optional<AppendFile> metrics_;
   std::optional<AppendFile> table_;
   std::optional<AppendFile> timing_;
+  std::vector<std::uint64_t> policy_sizes_;  // of each player; none without a history
+  bool policies_grew_ = false;               // since they were synced
 };
 
 }  // namespace vlearn

@@ -17,6 +17,7 @@
 #include "vlearn/agent/options.h"
 #include "vlearn/agent/visit_clock.h"
 #include "vlearn/agent/vlearner.h"
+#include "vlearn/core/container.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
 #include "vlearn/policy/history.h"
@@ -44,6 +45,11 @@ class PolicyTable {
     std::copy(policy.begin(), policy.end(), policies_.data() + begins_[cell]);
     has_[cell] = 1;
   }
+  // What a checkpoint keeps, and puts back.
+  [[nodiscard]] std::span<double> policies() noexcept { return policies_; }
+  [[nodiscard]] std::span<const double> policies() const noexcept { return policies_; }
+  [[nodiscard]] std::span<std::uint8_t> marks() noexcept { return has_; }
+  [[nodiscard]] std::span<const std::uint8_t> marks() const noexcept { return has_; }
 
  private:
   std::vector<std::size_t> begins_ = {0};
@@ -81,6 +87,13 @@ class SelfPlay {
   /// From now on every visit goes into the log too, which must outlive the play. Null ends it.
   void keep_log(VisitLog* log);
 
+  /// Everything that changes, for a checkpoint. The play must live on, unchanged, until the file is
+  /// written.
+  void save(ContainerWriter& writer) const;
+  /// Goes on from there, after so many episodes; the log, where one is kept, is the caller's to
+  /// load. Throws Error (input) for arrays that this play cannot have left.
+  void load(ContainerArrays& arrays, std::uint64_t episodes);
+
   [[nodiscard]] const Frame& frame() const noexcept { return game_.frame(); }
   /// Cells are alike for all players.
   [[nodiscard]] const Seat& seat(Player player = {}) const noexcept {
@@ -112,6 +125,9 @@ class SelfPlay {
     std::vector<double> rewards;
   };
   void learn(const Taken& taken);
+  /// Of ValueTable::state(), in a checkpoint.
+  static constexpr std::array<const char*, 3> kStateNames = {"play.numbers", "play.bandits",
+                                                             "play.mean_policies"};
   void log_visit(std::size_t player, std::size_t cell, const LoggedVisit& visit);
   [[nodiscard]] std::uint64_t interval(std::size_t kind, std::size_t cell) const noexcept {
     const std::size_t n = seats_[kind].num_actions[cell];
@@ -149,6 +165,25 @@ class SelfPlay {
 };
 
 namespace detail {
+/// Error (input) for an array of a checkpoint.
+[[nodiscard]] Error misfit(const ContainerArrays& arrays, const char* array, const char* problem);
+
+/// Puts an array back to the places that its parts came from. Throws Error (input) where sizes
+/// differ.
+template <ArrayElement T>
+void put_back(ContainerArrays& arrays, const char* name, const std::vector<std::span<T>>& places) {
+  const std::vector<T> values = arrays.take<T>(name);
+  std::size_t size = 0;
+  for (const std::span<T> place : places) size += place.size();
+  if (values.size() != size) throw misfit(arrays, name, "has another size than the game wants");
+  auto next = values.begin();
+  for (const std::span<T> place : places) {
+    const auto end = next + static_cast<std::ptrdiff_t>(place.size());
+    std::copy(next, end, place.begin());
+    next = end;
+  }
+}
+
 /// Nature's and every player's keys of one episode, step by step.
 [[nodiscard]] std::vector<StreamKey> episode_keys(std::size_t num_players, std::size_t horizon);
 }  // namespace detail
@@ -245,6 +280,81 @@ void SelfPlay<Rule>::keep_log(VisitLog* log) {
       next_snapshot_[kind].push_back((clocks_[kind].visits(cell) / every + 1) * every);
     }
   }
+}
+
+template <BanditRule Rule>
+void SelfPlay<Rule>::save(ContainerWriter& writer) const {
+  std::vector<std::uint64_t> visits;
+  for (std::size_t i = 0; i < seat().num_cells(); ++i) visits.push_back(this->visits(i));
+  writer.own("play.visits", std::move(visits));
+  std::vector<double> sums;
+  for (const VisitClock<Rule>& clock : clocks_) {
+    for (const VisitSums& sum : clock.sums()) {
+      sums.insert(sums.end(), {sum.inverse_roots, sum.squares});
+    }
+  }
+  writer.own("play.sums", std::move(sums));
+  for (std::size_t part = 0; part < kStateNames.size(); ++part) {
+    std::vector<std::span<const double>> parts;
+    for (const ValueTable<Rule>& table : tables_) parts.push_back(table.state()[part]);
+    writer.add_parts(kStateNames[part], parts);
+  }
+  std::vector<std::span<const double>> policies;
+  std::vector<std::span<const std::uint8_t>> marks;
+  for (const PolicyTable& output : outputs_) {
+    policies.push_back(output.policies());
+    marks.push_back(output.marks());
+  }
+  writer.add_parts("play.outputs", policies).add_parts("play.output_marks", marks);
+  writer.add("play.earned", {earned_.size()}, earned_);
+}
+
+template <BanditRule Rule>
+void SelfPlay<Rule>::load(ContainerArrays& arrays, std::uint64_t episodes) {
+  std::vector<std::uint64_t> visits(seat().num_cells());
+  detail::put_back<std::uint64_t>(arrays, "play.visits", {visits});
+  for (std::size_t h = 0; h < seat().horizon; ++h) {
+    std::uint64_t left = episodes;  // each has one visit at every step
+    for (std::size_t i = seat().first_cell[h]; i < seat().first_cell[h + 1]; ++i) {
+      if (visits[i] > left) throw detail::misfit(arrays, "play.visits", "are too many");
+      left -= visits[i];
+    }
+    if (left != 0) throw detail::misfit(arrays, "play.visits", "are too few");
+  }
+  std::vector<double> flat;
+  for (const VisitClock<Rule>& clock : clocks_) flat.resize(flat.size() + 2 * clock.sums().size());
+  detail::put_back<double>(arrays, "play.sums", {flat});
+  std::span<const double> rest = flat;
+  for (VisitClock<Rule>& clock : clocks_) {
+    std::vector<VisitSums> own(clock.sums().size());
+    for (VisitSums& sum : own) {
+      sum = {rest[0], rest[1]};
+      if (!(sum.inverse_roots >= 0.0 && sum.inverse_roots <= 2.0 && sum.squares >= 0.0 &&
+            sum.squares <= 2.0)) {
+        throw detail::misfit(arrays, "play.sums", "are not those of any visits");
+      }
+      rest = rest.subspan(2);
+    }
+    clock.restore(visits, own);
+  }
+  for (std::size_t part = 0; part < kStateNames.size(); ++part) {
+    std::vector<std::span<double>> parts;
+    for (ValueTable<Rule>& table : tables_) parts.push_back(table.state()[part]);
+    detail::put_back<double>(arrays, kStateNames[part], parts);
+  }
+  std::vector<std::span<double>> policies;
+  std::vector<std::span<std::uint8_t>> marks;
+  for (PolicyTable& output : outputs_) {
+    policies.push_back(output.policies());
+    marks.push_back(output.marks());
+  }
+  detail::put_back<double>(arrays, "play.outputs", policies);
+  detail::put_back<std::uint8_t>(arrays, "play.output_marks", marks);
+  detail::put_back<double>(arrays, "play.earned", {earned_});
+  for (const ValueTable<Rule>& table : tables_) {
+    if (!table.sound()) throw detail::misfit(arrays, "play", "is a state that no play leaves");
+  }
+  if (log_ != nullptr) keep_log(log_);
 }
 
 template <BanditRule Rule>

@@ -15,6 +15,7 @@
 
 #include "vlearn/agent/options.h"
 #include "vlearn/core/cancel.h"
+#include "vlearn/core/container.h"
 #include "vlearn/policy/history.h"
 #include "vlearn/policy/replay.h"
 #include "vlearn/policy/seat.h"
@@ -49,6 +50,13 @@ class Trainer {
   [[nodiscard]] virtual double at_start(std::span<const double> of_cells) const noexcept = 0;
   /// What the player has earned in all episodes, in units of [0, 1] rewards.
   [[nodiscard]] virtual double earned(Player player) const noexcept = 0;
+  /// Where the last row of metrics ended: its returns begin there.
+  struct Mark {
+    std::uint64_t episodes = 0;
+    std::vector<double> earned;  ///< of each player
+  };
+  [[nodiscard]] virtual const Mark& mark() const noexcept = 0;
+  virtual void set_mark() = 0;
   /// What the player can gain against the output policy, at most, with probability 1 - delta, known
   /// from play alone, in units of [0, 1] rewards. For cce, ce and optimal the mean over the
   /// episodes of V - V_low at the start of each; for nash, where players draw independently, the
@@ -65,6 +73,13 @@ class Trainer {
   virtual void hand_out_rest() = 0;
   /// What a player's policy file says of itself, hashes left out.
   [[nodiscard]] virtual PolicyHeader policy_header(Player player) const = 0;
+
+  /// Everything that the rest of the run depends on, the history since its last segment included.
+  /// The trainer must live on, unchanged, until the file is written.
+  virtual void save(ContainerWriter& writer) const = 0;
+  /// Goes on from there, after keep_history() where there was one. Throws Error (input) for arrays
+  /// that a run of these options cannot have left; then this trainer is of no use.
+  virtual void load(ContainerArrays& arrays) = 0;
 
   /// XXH3 of everything that was learned.
   [[nodiscard]] virtual std::uint64_t signature() const = 0;

@@ -321,7 +321,8 @@ TEST(RunFolder, TablesHaveTheirPlaces) {
   config.learner = preset_options(Preset::rigorous, Target::cce);
   config.episodes = 30'000;
   const auto trainer = trainer_of(game.game, config.learner);
-  RunFolder run(folder / "a", false, "{}");
+  RunFolder run(folder / "a", "{}", 0);
+  run.begin(*trainer, {"x", "rigorous", ""}, config);
   std::vector<MetricsRow> rows;
   LearnHooks hooks;
   hooks.row = [&](const MetricsRow& row) { rows.push_back(row); };
@@ -329,7 +330,7 @@ TEST(RunFolder, TablesHaveTheirPlaces) {
   EXPECT_EQ(rows.front().visited_cells, 3U);
   // After one episode nothing is known: V is cut at 3, values from below at 0; ranges are 4 wide.
   EXPECT_EQ(rows.front().players[0].gap_bound.value(), 12.0);
-  run.finish("{}", *trainer, frame, false);
+  run.finish("{}", *trainer, frame, config, result.stopped);
   const Container tables = Container::open(folder / "a" / "tables.safetensors");
   const auto place = [](std::size_t player, std::size_t h, std::size_t s) {
     return (player * 3 + h) * 3 + s;
@@ -357,7 +358,7 @@ TEST(RunFolder, TablesHaveTheirPlaces) {
   EXPECT_NEAR(result.last.players[1].upper, 4.0 * start - 3.0, 1e-12);
   JsonWriter json;
   json.begin_object();
-  write_result(json, {"x", "rigorous"}, game, config, result);
+  write_result(json, {"x", "rigorous", ""}, game.about.names, config, result);
   const JsonDocument text = JsonDocument::parse(json.end_object().text(), "result");
   EXPECT_EQ(text.root().at("gap_bound").number(),
             std::max(*result.last.players[0].gap_bound, *result.last.players[1].gap_bound));
@@ -366,8 +367,11 @@ TEST(RunFolder, TablesHaveTheirPlaces) {
 
 TEST(RunFolder, RowsOfManyPlayersAreShort) {
   const TemporaryFolder folder;
+  const LoadedGame game = load_game("rps");
+  const auto trainer = trainer_of(game.game, preset_options(Preset::practical, Target::nash));
   for (const std::size_t players : {100U, 101U}) {
-    RunFolder run(folder / std::to_string(players), false, "{}");
+    RunFolder run(folder / std::to_string(players), "{}", 0);
+    run.begin(*trainer, {"rps", "practical", ""}, {});
     MetricsRow row{7, 3, {}};
     for (std::size_t j = 0; j < players; ++j) {
       PlayerMetrics metrics;
@@ -508,22 +512,24 @@ TEST(RunFolder, HoldsEverythingAndReplacesNothing) {
   config.learner = preset_options(Preset::rigorous, Target::nash);
   config.learner.monotone = true;
   config.episodes = 100;
-  const RunTitle title{"rps", "rigorous"};
+  const RunTitle title{"rps", "rigorous", "00"};
   const auto write = [&](const std::filesystem::path& path, bool force) {
     const auto trainer = trainer_of(game.game, config.learner);
-    RunFolder run(path, force, config_to_json(title, game, config));
+    RunFolder::check(path, force);
+    RunFolder run(path, config_to_json(title, config), 2);
+    run.begin(*trainer, title, config);
     LearnHooks hooks;
     hooks.row = [&](const MetricsRow& row) { run.add(row, 0.5); };
     const LearnResult result = learn(*trainer, frame_of(game.game), config, hooks);
     JsonWriter json;
     json.begin_object();
-    write_result(json, title, game, config, result);
-    run.finish(json.end_object().text(), *trainer, frame_of(game.game), true);
+    write_result(json, title, game.about.names, config, result);
+    run.finish(json.end_object().text(), *trainer, frame_of(game.game), config, result.stopped);
   };
   write(folder / "a", false);
   write(folder / "b" / "c", false);
   for (const char* file : {"config.json", "metrics.jsonl", "metrics.csv", "result.json",
-                           "tables.safetensors", "timing.jsonl"}) {
+                           "tables.safetensors", "timing.jsonl", "checkpoint.safetensors"}) {
     EXPECT_EQ(read(folder / "a" / file), read(folder / "b" / "c" / file)) << file;
   }
   const Container tables = Container::open(folder / "a" / "tables.safetensors");
@@ -539,7 +545,13 @@ TEST(RunFolder, HoldsEverythingAndReplacesNothing) {
   write_file(folder / "a" / "mine.txt", "keep");
   write(folder / "a", true);
   EXPECT_EQ(read(folder / "a" / "mine.txt"), "keep");
-  { const RunFolder unfinished(folder / "a", true, config_to_json(title, game, config)); }
+  {
+    const auto trainer = trainer_of(game.game, config.learner);
+    RunFolder unfinished(folder / "a", config_to_json(title, config), 2);
+    unfinished.begin(*trainer, title, config);
+    EXPECT_NE(error_of(ErrorKind::usage, [&] { write(folder / "a", true); }).find("in use"),
+              std::string::npos);
+  }
   EXPECT_FALSE(std::filesystem::exists(folder / "a" / "result.json"));
   EXPECT_FALSE(std::filesystem::exists(folder / "a" / "tables.safetensors"));
   std::filesystem::create_directory(folder / "other");
