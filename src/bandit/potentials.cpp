@@ -142,55 +142,27 @@ class Row {
   std::array<Vector, kCount> v_;
 };
 
-template <std::size_t kWidth, std::size_t kCount>
-HWY_INLINE void advance(Potential potential,
-                        std::size_t n,
-                        std::span<const RowStep> steps,
-                        const double* means,
-                        double* losses,
-                        double* policy) {
-  Row<kWidth, kCount> row(n);
-  row.load(losses);
-  const std::span<const RowStep> before = steps.first(steps.size() - (policy == nullptr ? 0 : 1));
-  for (const RowStep& step : before) {  // the losses alone
-    row.advance(step, means);
-    row.lower_to_least();
-  }
-  if (policy == nullptr) return row.store(losses);
-  const RowStep& step = steps.back();
-  row.advance(step, means);
-  if (potential == Potential::entropy && means == nullptr) {
-    // The least loss was 0 and has grown by one score at most: no need to wait for the new one.
-    Row<kWidth, kCount> weights(row);
-    weights.multiply(-step.rate);
-    weights.exp_and_divide();
-    weights.store(policy);
-    row.lower_to_least();
-    row.store(losses);
-    return;
-  }
-  row.lower_to_least();
-  row.store(losses);
-  if (potential == Potential::entropy) {
-    row.multiply(-step.rate);
-    row.exp_and_divide();
-    row.store(policy);
-    return;
-  }
-  if (potential == Potential::tsallis) {
-    row.multiply(0.5 * step.rate);
-    row.template invert_and_divide<2>();
-  } else {
-    row.multiply(step.rate);
-    row.template invert_and_divide<1>();
-  }
-  row.store(policy);
+// Rows that registers cannot hold: one number after the other, in the order of the sums above.
+
+void lower_long(std::size_t n, double least, double* losses) {
+  for (std::size_t b = 0; b < n; ++b) losses[b] -= least;
 }
 
-/// One number after the other, in the order of the sums above: for rows that registers cannot hold.
+/// The least of the new losses, which is still to be taken away.
+double advance_long(std::size_t n, const RowStep& step, const double* means, double* losses) {
+  double least = kInfinity;
+  for (std::size_t b = 0; b < n; ++b) {
+    losses[b] *= step.decay;
+    if (means != nullptr) losses[b] += means[b] * step.mean_scale;
+    if (b == step.action) losses[b] += step.score;
+    least = std::min(least, losses[b]);
+  }
+  return least;
+}
+
 void advance_long(Potential potential,
                   std::size_t n,
-                  std::span<const RowStep> steps,
+                  const RowStep& step,
                   const double* means,
                   double* losses,
                   double* policy) {
@@ -203,39 +175,20 @@ void advance_long(Potential potential,
     }
     return sums[0];
   };
-  double least = 0.0;
-  const auto advance = [&](const RowStep& step) HWY_ATTR {
-    least = kInfinity;
-    for (std::size_t b = 0; b < n; ++b) {
-      losses[b] *= step.decay;
-      if (means != nullptr) losses[b] += means[b] * step.mean_scale;
-      if (b == step.action) losses[b] += step.score;
-      least = std::min(least, losses[b]);
-    }
-  };
   const auto divide = [&](double sum) HWY_ATTR {
     const double factor = 1.0 / sum;
     for (std::size_t b = 0; b < n; ++b) policy[b] *= factor;
   };
-  const auto lower = [&]() HWY_ATTR {
-    for (std::size_t b = 0; b < n; ++b) losses[b] -= least;
-  };
-  for (const RowStep& step : steps.first(steps.size() - (policy == nullptr ? 0 : 1))) {
-    advance(step);  // the losses alone
-    lower();
-  }
-  if (policy == nullptr) return;
-  const RowStep& step = steps.back();
-  advance(step);
+  const double least = advance_long(n, step, means, losses);
   if (potential == Potential::entropy) {
-    if (means != nullptr) lower();
+    if (means != nullptr) lower_long(n, least, losses);
     for (std::size_t b = 0; b < n; ++b) {
       policy[b] = hn::GetLane(exp_bounded_lanes(d, hn::Set(d, losses[b] * -step.rate)));
     }
-    if (means == nullptr) lower();
+    if (means == nullptr) lower_long(n, least, losses);
     return divide(fold([&](std::size_t b) HWY_ATTR { return policy[b]; }));
   }
-  lower();
+  lower_long(n, least, losses);
   const bool squared = potential == Potential::tsallis;
   const double scale = squared ? 0.5 * step.rate : step.rate;
   double y = 1.0;
@@ -252,50 +205,116 @@ void advance_long(Potential potential,
   }
 }
 
-/// Vectors of kWidth lanes, where the machine has them.
-template <std::size_t kWidth>
-HWY_INLINE void advance_narrow(Potential potential,
-                               std::size_t n,
-                               std::span<const RowStep> steps,
-                               const double* means,
-                               double* losses,
-                               double* policy) {
-  constexpr std::size_t lanes = hn::MaxLanes(hn::CappedTag<double, kWidth>());
-  switch ((n + lanes - 1) / lanes) {
-    case 1: return advance<kWidth, 1>(potential, n, steps, means, losses, policy);
-    case 2: return advance<kWidth, 2>(potential, n, steps, means, losses, policy);
-    case 3: return advance<kWidth, 3>(potential, n, steps, means, losses, policy);
-    case 4: return advance<kWidth, 4>(potential, n, steps, means, losses, policy);
-    case 5: return advance<kWidth, 5>(potential, n, steps, means, losses, policy);
-    case 6: return advance<kWidth, 6>(potential, n, steps, means, losses, policy);
-    default: return advance_long(potential, n, steps, means, losses, policy);
+/// One step, and the policy after it.
+struct AdvanceRow {
+  Potential potential;
+  std::size_t n;
+  const RowStep& step;
+  const double* means;
+  double* losses;
+  double* policy;
+
+  template <class AnyRow>
+  HWY_INLINE void in_registers() const {
+    AnyRow row(n);
+    row.load(losses);
+    row.advance(step, means);
+    if (potential == Potential::entropy && means == nullptr) {
+      // The least loss was 0 and has grown by one score at most: no need to wait for the new one.
+      AnyRow weights(row);
+      weights.multiply(-step.rate);
+      weights.exp_and_divide();
+      weights.store(policy);
+      row.lower_to_least();
+      row.store(losses);
+      return;
+    }
+    row.lower_to_least();
+    row.store(losses);
+    if (potential == Potential::entropy) {
+      row.multiply(-step.rate);
+      row.exp_and_divide();
+      row.store(policy);
+      return;
+    }
+    if (potential == Potential::tsallis) {
+      row.multiply(0.5 * step.rate);
+      row.template invert_and_divide<2>();
+    } else {
+      row.multiply(step.rate);
+      row.template invert_and_divide<1>();
+    }
+    row.store(policy);
   }
+  void in_memory() const { advance_long(potential, n, step, means, losses, policy); }
+};
+
+/// The losses of many steps.
+struct AdvanceLosses {
+  std::size_t n;
+  std::span<const RowStep> steps;
+  const double* means;
+  double* losses;
+
+  template <class AnyRow>
+  HWY_INLINE void in_registers() const {
+    AnyRow row(n);
+    row.load(losses);
+    for (const RowStep& step : steps) {
+      row.advance(step, means);
+      row.lower_to_least();
+    }
+    row.store(losses);
+  }
+  void in_memory() const {
+    for (const RowStep& step : steps) {
+      lower_long(n, advance_long(n, step, means, losses), losses);
+    }
+  }
+};
+
+/// Rows of vectors of kWidth lanes, where the machine has them.
+template <std::size_t kWidth, class Kernel>
+HWY_INLINE void run_with(const Kernel& kernel) {
+  constexpr std::size_t lanes = hn::MaxLanes(hn::CappedTag<double, kWidth>());
+  switch ((kernel.n + lanes - 1) / lanes) {
+    case 1: return kernel.template in_registers<Row<kWidth, 1>>();
+    case 2: return kernel.template in_registers<Row<kWidth, 2>>();
+    case 3: return kernel.template in_registers<Row<kWidth, 3>>();
+    case 4: return kernel.template in_registers<Row<kWidth, 4>>();
+    case 5: return kernel.template in_registers<Row<kWidth, 5>>();
+    case 6: return kernel.template in_registers<Row<kWidth, 6>>();
+    case 7: return kernel.template in_registers<Row<kWidth, 7>>();
+    case 8: return kernel.template in_registers<Row<kWidth, 8>>();
+    // 64 actions in vectors of four, 128 in vectors of eight.
+    case 16: return kernel.template in_registers<Row<kWidth, 16>>();
+    default: return kernel.in_memory();
+  }
+}
+
+template <class Kernel>
+HWY_INLINE void run(const Kernel& kernel) {
+  // Few actions in narrow vectors: wide ones cost more than they save.
+  const std::size_t n = kernel.n;
+  if (n <= 2) return run_with<2>(kernel);
+  if (n <= 4 || (n > 8 && n <= 12)) return run_with<4>(kernel);
+  run_with<8>(kernel);
 }
 
 void advance_row_any(Potential potential,
                      std::size_t n,
-                     std::span<const RowStep> steps,
+                     const RowStep& step,
                      const double* means,
                      double* losses,
                      double* policy) {
-  // Few actions in narrow vectors: wide ones cost more than they save.
-  if (n <= 2) return advance_narrow<2>(potential, n, steps, means, losses, policy);
-  if (n <= 4) return advance_narrow<4>(potential, n, steps, means, losses, policy);
-  if (n > 8 && n <= 12) return advance_narrow<4>(potential, n, steps, means, losses, policy);
-  constexpr std::size_t lanes = hn::MaxLanes(hn::CappedTag<double, 8>());
-  switch ((n + lanes - 1) / lanes) {
-    case 1: return advance<8, 1>(potential, n, steps, means, losses, policy);
-    case 2: return advance<8, 2>(potential, n, steps, means, losses, policy);
-    case 3: return advance<8, 3>(potential, n, steps, means, losses, policy);
-    case 4: return advance<8, 4>(potential, n, steps, means, losses, policy);
-    case 5: return advance<8, 5>(potential, n, steps, means, losses, policy);
-    case 6: return advance<8, 6>(potential, n, steps, means, losses, policy);
-    case 7: return advance<8, 7>(potential, n, steps, means, losses, policy);
-    case 8: return advance<8, 8>(potential, n, steps, means, losses, policy);
-    // 64 actions in vectors of four, 128 in vectors of eight.
-    case 16: return advance<8, 16>(potential, n, steps, means, losses, policy);
-    default: return advance_long(potential, n, steps, means, losses, policy);
-  }
+  run(AdvanceRow{potential, n, step, means, losses, policy});
+}
+
+void advance_losses_any(std::size_t n,
+                        std::span<const RowStep> steps,
+                        const double* means,
+                        double* losses) {
+  run(AdvanceLosses{n, steps, means, losses});
 }
 
 }  // namespace
@@ -309,22 +328,31 @@ HWY_AFTER_NAMESPACE();
 namespace vlearn {
 
 HWY_EXPORT(advance_row_any);
+HWY_EXPORT(advance_losses_any);
 
 void advance_row(Potential potential,
                  std::size_t num_actions,
-                 std::span<const RowStep> steps,
+                 const RowStep& step,
                  const double* means,
                  double* losses,
                  double* policy) noexcept {
-  VLEARN_ASSERT(num_actions > 0 && !steps.empty());
+  VLEARN_ASSERT(num_actions > 0 && step.action < num_actions);
 #if (HWY_TARGETS & (HWY_TARGETS - 1)) != 0
   // HWY_DYNAMIC_DISPATCH, without a call into Highway's library to find where the choice is kept.
   static const hwy::ChosenTarget& chosen = hwy::GetChosenTarget();
   const auto advance_row = HWY_DISPATCH_TABLE(advance_row_any)[chosen.GetIndex()];
-  advance_row(potential, num_actions, steps, means, losses, policy);
+  advance_row(potential, num_actions, step, means, losses, policy);
 #else
-  HWY_STATIC_DISPATCH(advance_row_any)(potential, num_actions, steps, means, losses, policy);
+  HWY_STATIC_DISPATCH(advance_row_any)(potential, num_actions, step, means, losses, policy);
 #endif
+}
+
+void advance_losses(std::size_t num_actions,
+                    std::span<const RowStep> steps,
+                    const double* means,
+                    double* losses) noexcept {
+  VLEARN_ASSERT(num_actions > 0);
+  HWY_DYNAMIC_DISPATCH(advance_losses_any)(num_actions, steps, means, losses);
 }
 
 }  // namespace vlearn

@@ -134,6 +134,7 @@ void Frame::make_layouts() {
     if (rows > 1) layout_of_cell_.push_back(place->second);
   }
   if (known.size() == 1) layout_of_cell_ = {};
+  max_actions_ = *std::max_element(options_.num_actions.begin(), options_.num_actions.end());
   options_.num_actions = {};  // the layouts have it now
 }
 

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/run/self_play.h"
 
-#include <algorithm>
-
 namespace vlearn {
 
 Seat seat_of(const Frame& frame, Player player) {
@@ -11,12 +9,7 @@ Seat seat_of(const Frame& frame, Player player) {
   seat.horizon = frame.horizon();
   seat.num_players = frame.num_players();
   seat.max_states = frame.max_states();
-  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
-    const std::span<const std::uint32_t> begins = frame.begins_of_cell(cell);
-    for (std::size_t j = 0; j + 1 < begins.size(); ++j) {
-      seat.max_actions = std::max<std::size_t>(seat.max_actions, begins[j + 1] - begins[j]);
-    }
-  }
+  seat.max_actions = frame.max_actions();
   seat.first_cell.push_back(0);
   for (const Step h : all<Step>(frame.horizon())) {
     seat.first_cell.push_back(seat.first_cell.back() + frame.num_states(h));

@@ -7,14 +7,13 @@ import os
 import pty
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
+from command_test import VLEARN, CommandTest
 from safetensors.numpy import load_file
 
-VLEARN = os.environ["VLEARN"]
 FILES = [
     "checkpoint.safetensors",
     "config.json",
@@ -25,20 +24,9 @@ FILES = [
 ]
 
 
-class Learn(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
-    def run_command(self, *arguments, **options):
-        options = {"capture_output": True, "text": True, "cwd": self.folder} | options
-        return subprocess.run([VLEARN, "learn", *arguments], **options)
-
+class Learn(CommandTest):
     def learn(self, *arguments):
-        done = self.run_command(*arguments, "--json")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return json.loads(done.stdout)
+        return json.loads(self.good("learn", *arguments, "--json"))
 
     def test_rock_paper_scissors(self):
         result = self.learn("rps", "--target", "nash", "--episodes", "1e6", "--seed", "1")
@@ -126,7 +114,7 @@ class Learn(unittest.TestCase):
             (("rps", "--episodes", "9", "--delta", "1e-310"), ("delta",)),
         ):
             with self.subTest(arguments=arguments):
-                done = self.run_command(*arguments)
+                done = self.run_command("learn", *arguments)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 for word in words:
                     self.assertIn(word, done.stderr)
@@ -152,7 +140,7 @@ class Learn(unittest.TestCase):
 
     def test_a_run_is_not_overwritten(self):
         self.learn("rps", "--episodes", "10")
-        again = self.run_command("rps", "--episodes", "20")
+        again = self.run_command("learn", "rps", "--episodes", "20")
         self.assertEqual(again.returncode, 2)
         self.assertIn("--force", again.stderr)
         config = json.loads((self.folder / "runs/rps-1/config.json").read_text())
@@ -162,7 +150,8 @@ class Learn(unittest.TestCase):
     def test_all_folders_are_looked_at_before_the_first_episode(self):
         (self.folder / "out/rps-3").mkdir(parents=True)
         (self.folder / "out/rps-3/mine").touch()
-        done = self.run_command("rps", "--episodes", "1e9", "--seeds", "3", "--out", "out")
+        arguments = ("--episodes", "1e9", "--seeds", "3", "--out", "out")
+        done = self.run_command("learn", "rps", *arguments)
         self.assertEqual(done.returncode, 2)
         self.assertEqual([path.name for path in (self.folder / "out").iterdir()], ["rps-3"])
 
@@ -173,12 +162,10 @@ class Learn(unittest.TestCase):
         self.assertLess(time.monotonic() - begin, 10.0)
 
     def test_names_of_files_are_safe_to_show(self):
-        rps = subprocess.run(
-            [VLEARN, "game", "convert", "rps", "-"], capture_output=True, check=True
-        ).stdout
+        rps = self.good("game", "convert", "rps", "-")
         for name in (b"\x1b[31mred.json", b"\xff\xfe.json"):
             path = os.fsencode(self.folder) + b"/" + name
-            with open(path, "wb") as file:
+            with open(path, "w") as file:
                 file.write(rps)
             done = subprocess.run(
                 [os.fsencode(VLEARN), b"learn", path, b"--episodes", b"9"],
@@ -250,30 +237,19 @@ class Learn(unittest.TestCase):
             self.assertEqual("[#" in shown or "[ " in shown, bar)
 
     def test_a_game_from_standard_input(self):
-        text = subprocess.run(
-            [VLEARN, "game", "convert", "rps", "-"], capture_output=True, text=True, check=True
-        ).stdout
-        done = self.run_command("-", "--episodes", "10", input=text)
-        self.assertEqual(done.returncode, 0)
+        text = self.good("game", "convert", "rps", "-")
+        self.good("learn", "-", "--episodes", "10", input=text)
         self.assertTrue((self.folder / "runs/stdin-1").is_dir())
 
     def test_the_groups_of_bench_are_not_taken_for_commands(self):
         for group in ("learn", "game"):
-            done = subprocess.run(
-                [VLEARN, "bench", group, "--json"], capture_output=True, text=True, check=True
-            )
-            self.assertEqual(json.loads(done.stdout)["group"], group)
+            self.assertEqual(json.loads(self.good("bench", group, "--json"))["group"], group)
 
     def test_the_signature(self):
         recorded = Path(__file__).parents[1] / "golden" / "signature.txt"
         for threads in ("1", "2"):
-            done = subprocess.run(
-                [VLEARN, "bench", "--signature", "--threads", threads],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            self.assertEqual(done.stdout, recorded.read_text())
+            signature = self.good("bench", "--signature", "--threads", threads)
+            self.assertEqual(signature, recorded.read_text())
 
 
 if __name__ == "__main__":

@@ -3,32 +3,15 @@
 """`vlearn play`: a run executed by all players, and by one player far from the others."""
 
 import json
-import os
 import shutil
 import stat
-import subprocess
 import tempfile
 import unittest
-from pathlib import Path
 
-VLEARN = os.environ["VLEARN"]
+from command_test import CommandTest
 
 
-class Play(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
-    def run_command(self, *arguments, **options):
-        options = {"capture_output": True, "text": True, "cwd": self.folder} | options
-        return subprocess.run([VLEARN, *arguments], **options)
-
-    def good(self, *arguments, **options):
-        done = self.run_command(*arguments, **options)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout
-
+class Play(CommandTest):
     def learn(self, game, *arguments):
         self.good("learn", game, "--out", "run", *arguments)
         return self.folder / "run"

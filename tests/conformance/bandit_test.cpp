@@ -139,26 +139,21 @@ double loss_of(Draws& draws, std::size_t action) {
   return std::min(1.0, 0.5 * draws.uniform() + 0.1 * static_cast<double>(action % 5));
 }
 
+/// Plays `visits` visits of every cell, actions drawn from the policies; of each cell its log.
 template <class Rule>
-struct Visit {
-  Action action;
-  double loss;
-  Increment increment;
-};
-
-/// Plays `visits` visits of every cell, actions drawn from the policies.
-template <class Rule>
-std::vector<Visit<Rule>> play(BanditBank<Rule>& bank, std::uint64_t seed, std::uint64_t visits) {
-  std::vector<Visit<Rule>> log;
+std::vector<std::vector<LoggedVisit>> play(BanditBank<Rule>& bank,
+                                           std::uint64_t seed,
+                                           std::uint64_t visits) {
+  std::vector<std::vector<LoggedVisit>> logs(bank.size());
   Draws draws = draws_of(seed);
   for (std::uint64_t t = 1; t <= visits; ++t) {
     for (std::size_t cell = 0; cell < bank.size(); ++cell) {
       const Action action(sample(bank.policy(cell), draws.uniform()));
       const double loss = loss_of(draws, action.index());
-      log.push_back({action, loss, bank.update(cell, action, loss, t)});
+      logs[cell].push_back({action, bank.update(cell, action, loss, t)});
     }
   }
-  return log;
+  return logs;
 }
 
 void expect_on_simplex(std::span<const double> policy) {
@@ -242,15 +237,20 @@ TYPED_TEST(BanditConformance, ResetEqualsFresh) {
 
 TYPED_TEST(BanditConformance, ReplayEqualsLive) {
   BanditBank live(TypeParam::make(5), kSizes);
-  const auto log = play(live, 5, 150);
-  BanditBank again(TypeParam::make(5), kSizes);
-  std::size_t at = 0;
-  for (std::uint64_t t = 1; t <= 150; ++t) {
-    for (std::size_t cell = 0; cell < again.size(); ++cell, ++at) {
-      again.replay(cell, log[at].action, log[at].increment, t);
+  const std::vector<std::vector<LoggedVisit>> logs = play(live, 5, 150);
+  // One by one, all at once, and in pieces.
+  for (const std::size_t most : {1U, 150U, 40U}) {
+    BanditBank again(TypeParam::make(5), kSizes);
+    for (std::size_t cell = 0; cell < again.size(); ++cell) {
+      const std::span<const LoggedVisit> log = logs[cell];
+      for (std::size_t done = 0; done < log.size(); done += most) {
+        const std::size_t count = std::min(most, log.size() - done);
+        again.rule().replay(again.cell(cell), done, log.subspan(done, count));
+      }
     }
+    EXPECT_TRUE(std::equal(live.memory().begin(), live.memory().end(), again.memory().begin()))
+        << most;
   }
-  EXPECT_TRUE(std::equal(live.memory().begin(), live.memory().end(), again.memory().begin()));
 }
 
 // Cells do not disturb each other, and the bank is the rule.

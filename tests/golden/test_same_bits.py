@@ -14,6 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+MODULES = ("core", "bandit", "game", "policy", "agent", "run")
 SOURCES = [HERE / "bits.cpp"] + [
     ROOT / "src" / "core" / name
     for name in (
@@ -36,7 +37,7 @@ LEARNING = (
     [HERE / "signature.cpp"]
     + [
         source
-        for module in ("core", "bandit", "game", "policy", "agent", "run")
+        for module in MODULES
         for source in sorted((ROOT / "src" / module).glob("*.cpp"))
         if not source.name.startswith(("json_", "container_game", "nfg", "game_io", "about"))
         and source.name not in ("run_folder.cpp", "learn.cpp", "plan.cpp", "version.cpp")
@@ -45,13 +46,13 @@ LEARNING = (
 )
 
 
-def lines_of(build, sources=SOURCES, libraries=("-lhwy",)):
+def lines_of(build, sources, libraries):
     """The lines that a program prints when built this way."""
     compiler, *flags = build
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "bits")
         includes = ["-I", ROOT / "include"]
-        for module in ("core", "bandit", "game", "policy", "run"):
+        for module in MODULES:
             includes += ["-I", ROOT / "src" / module]
         command = ["ccache", compiler, "-std=c++20", "-ffp-contract=off", *flags, *includes]
         objects = []
@@ -64,6 +65,16 @@ def lines_of(build, sources=SOURCES, libraries=("-lhwy",)):
 
 
 class SameBits(unittest.TestCase):
+    def expect(self, recorded, builds, *program):
+        """Every build of the program gives the recorded bits, for every vector width."""
+        with ThreadPoolExecutor(2) as pool:
+            outputs = pool.map(lambda build: lines_of(build, *program), builds)
+            for build, lines in zip(builds, outputs, strict=True):
+                self.assertTrue(lines)
+                for target, value in lines:
+                    with self.subTest(build=build, target=target):
+                        self.assertEqual(value, recorded)
+
     def test_every_build_gives_the_recorded_bits(self):
         builds = [
             (compiler, level)
@@ -72,27 +83,12 @@ class SameBits(unittest.TestCase):
         ]
         # The machine's own instructions around the kernels too: fma is available then.
         builds += [("g++", "-O3", "-march=native"), ("clang++-16", "-O3", "-march=native")]
-        with ThreadPoolExecutor(2) as pool:
-            for build, lines in zip(builds, pool.map(lines_of, builds), strict=True):
-                self.assertTrue(lines)
-                for target, value in lines:
-                    with self.subTest(build=build, target=target):
-                        self.assertEqual(value, RECORDED)
+        self.expect(RECORDED, builds, SOURCES, ["-lhwy"])
 
     def test_learning_without_and_with_optimisation(self):
         recorded = (HERE / "signature.txt").read_text().strip()
         builds = [("g++", "-O0"), ("clang++-16", "-O0"), ("clang++-16", "-O3")]
-        libraries = ("-lhwy", "-lfmt", "-lcrypto", "-lpthread")
-
-        def signatures_of(build):
-            return lines_of(build, LEARNING, libraries)
-
-        with ThreadPoolExecutor(2) as pool:
-            for build, lines in zip(builds, pool.map(signatures_of, builds), strict=True):
-                self.assertTrue(lines)
-                for target, value in lines:
-                    with self.subTest(build=build, target=target):
-                        self.assertEqual(value, recorded)
+        self.expect(recorded, builds, LEARNING, ["-lhwy", "-lfmt", "-lcrypto", "-lpthread"])
 
 
 if __name__ == "__main__":

@@ -76,13 +76,6 @@ class BanditBank {
   Increment update(std::size_t index, Action action, double loss, std::uint64_t visit) noexcept {
     return update(index, action, loss, rule_.steps(place_of(index).num_actions, visit));
   }
-  /// Puts back what update() handed out.
-  void replay(std::size_t index,
-              Action action,
-              const Increment& increment,
-              std::uint64_t visit) noexcept {
-    rule_.apply(cell(index), action, increment, rule_.steps(place_of(index).num_actions, visit));
-  }
 
   /// Whether every cell is in a state that updates may leave.
   [[nodiscard]] bool sound() const noexcept {

@@ -161,11 +161,7 @@ class FollowLeader : public Leader<Steps, kVariate> {
              Action action,
              const Increment& increment,
              const VisitSteps& steps) const noexcept {
-    const RowStep step{.decay = steps.decay,
-                       .mean_scale = 1.0,
-                       .action = action.index(),
-                       .score = static_cast<double>(increment.score),
-                       .rate = steps.rate};
+    const RowStep step = row_step(steps.decay, action, increment, steps.rate);
     advance_row(Steps::kPotential, cell.num_actions, step, this->means(cell), this->rows(cell),
                 cell.state);
     this->grow_mean(cell, action, increment);
@@ -173,25 +169,35 @@ class FollowLeader : public Leader<Steps, kVariate> {
   void replay(const BanditCell& cell,
               std::uint64_t done,
               std::span<const LoggedVisit> log) const noexcept {
-    // Some visits at a time; with means one by one, because they move.
+    // The losses alone until the last visit: some at a time; with means one by one, because they
+    // move.
     constexpr std::size_t most = FollowLeader::kHasMeans ? 1 : 32;
     std::array<RowStep, most> steps;
-    for (std::size_t i = 0; i < log.size();) {
-      const std::size_t count = std::min(most, log.size() - i);
-      const bool last = i + count == log.size();
+    for (std::size_t i = 0; i + 1 < log.size();) {
+      const std::size_t count = std::min(most, log.size() - 1 - i);
       for (std::size_t k = 0; k < count; ++k) {
         const auto& [action, increment] = log[i + k];
-        steps[k] = {.decay = this->decay(done + i + k + 1),
-                    .mean_scale = 1.0,
-                    .action = action.index(),
-                    .score = static_cast<double>(increment.score)};
+        steps[k] = row_step(this->decay(done + i + k + 1), action, increment);
       }
-      if (last) steps[count - 1].rate = this->steps(cell.num_actions, done + log.size()).rate;
-      advance_row(Steps::kPotential, cell.num_actions, std::span(steps).first(count),
-                  this->means(cell), this->rows(cell), last ? cell.state : nullptr);
+      advance_losses(cell.num_actions, std::span(steps).first(count), this->means(cell),
+                     this->rows(cell));
       this->grow_mean(cell, log[i].action, log[i].increment);
       i += count;
     }
+    const auto& [action, increment] = log.back();
+    apply(cell, action, increment, this->steps(cell.num_actions, done + log.size()));
+  }
+
+ private:
+  [[nodiscard]] static RowStep row_step(double decay,
+                                        Action action,
+                                        const Increment& increment,
+                                        double rate = 0.0) noexcept {
+    return {.decay = decay,
+            .mean_scale = 1.0,
+            .action = action.index(),
+            .score = static_cast<double>(increment.score),
+            .rate = rate};
   }
 };
 

@@ -39,24 +39,19 @@ struct RowStep {
   double rate = 0.0;  ///< eta of the policy that follows
 };
 
-/// For each step G[b] = decay * G[b] (+ mean_scale * means[b]); G[action] += score; G -= min G. The
-/// policy is that of the last step's G before its least was taken away; where `policy` is null
-/// nobody wants it. `means` may be null. At least one action and one step; arrays do not overlap.
+/// G[b] = decay * G[b] (+ mean_scale * means[b]); G[action] += score; the policy of G; G -= min G.
+/// `means` may be null. At least one action; arrays do not overlap.
 void advance_row(Potential potential,
                  std::size_t num_actions,
-                 std::span<const RowStep> steps,
+                 const RowStep& step,
                  const double* means,
                  double* losses,
                  double* policy) noexcept;
 
-/// One step.
-inline void advance_row(Potential potential,
-                        std::size_t num_actions,
-                        const RowStep& step,
-                        const double* means,
-                        double* losses,
-                        double* policy) noexcept {
-  advance_row(potential, num_actions, std::span(&step, 1), means, losses, policy);
-}
+/// The same for every step in turn, where nobody wants the policies.
+void advance_losses(std::size_t num_actions,
+                    std::span<const RowStep> steps,
+                    const double* means,
+                    double* losses) noexcept;
 
 }  // namespace vlearn

@@ -97,27 +97,4 @@ concept BanditRule = requires(const R& rule,
   { rule.xi(num_actions, visit, iota) } noexcept -> std::same_as<std::optional<double>>;
 };
 
-/// One visit: measure and apply.
-template <BanditRule Rule>
-Increment update(const Rule& rule,
-                 const BanditCell& cell,
-                 Action action,
-                 double loss,
-                 std::uint64_t visit) noexcept {
-  const VisitSteps steps = rule.steps(cell.num_actions, visit);
-  const Increment increment = rule.measure(cell, action, loss, steps);
-  rule.apply(cell, action, increment, steps);
-  return increment;
-}
-
-/// The same visit from a log.
-template <BanditRule Rule>
-void replay(const Rule& rule,
-            const BanditCell& cell,
-            Action action,
-            const Increment& increment,
-            std::uint64_t visit) noexcept {
-  rule.apply(cell, action, increment, rule.steps(cell.num_actions, visit));
-}
-
 }  // namespace vlearn

@@ -168,6 +168,8 @@ class Frame {
     const std::size_t layout = layout_of_cell_.empty() ? 0 : layout_of_cell_[cell];
     return std::span(layouts_).subspan(layout * width, width);
   }
+  /// The most of any player anywhere.
+  [[nodiscard]] std::size_t max_actions() const noexcept { return max_actions_; }
   /// The most values that PlayerRows hold anywhere in this game.
   [[nodiscard]] std::size_t max_profile_size() const noexcept;
   /// Nothing when it does not fit 64 bits.
@@ -196,6 +198,7 @@ class Frame {
   FrameOptions options_;
   std::optional<State> certain_start_;
   std::size_t num_cells_ = 0;
+  std::size_t max_actions_ = 0;
   std::vector<std::size_t> first_cell_;  // of each layer
   // Distinct rows of action begins, and which of them a cell has (empty: all have the first).
   std::vector<std::uint32_t> layouts_;

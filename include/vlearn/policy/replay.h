@@ -52,8 +52,9 @@ class Replayer {
 
 /// Where bandits replay cheaply, a snapshot costs 2/3 byte per visit for each number that it keeps
 /// of an action. Where each replayed visit costs an elimination, there are more of them.
-[[nodiscard]] constexpr std::uint64_t interval_of(std::size_t num_actions, bool cheap) noexcept {
-  if (cheap) return std::max<std::uint64_t>(64, 12 * num_actions);
+template <BanditRule Rule>
+[[nodiscard]] std::uint64_t interval_of(const Rule& rule, std::size_t num_actions) noexcept {
+  if (rule.forgettable(num_actions) > 0) return std::max<std::uint64_t>(64, 12 * num_actions);
   return std::max<std::uint64_t>(32, num_actions);
 }
 
@@ -66,7 +67,7 @@ class RuleReplayer final : public Replayer {
     return rule_.memory_size(num_actions) - rule_.forgettable(num_actions);
   }
   [[nodiscard]] std::uint64_t snapshot_interval(std::size_t num_actions) const noexcept override {
-    return interval_of(num_actions, rule_.forgettable(num_actions) > 0);
+    return interval_of(rule_, num_actions);
   }
   void policy(std::uint64_t done,
               std::span<const double> snapshot,

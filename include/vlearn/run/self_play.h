@@ -130,8 +130,7 @@ class SelfPlay {
                                                              "play.mean_policies"};
   void log_visit(std::size_t player, std::size_t cell, const LoggedVisit& visit);
   [[nodiscard]] std::uint64_t interval(std::size_t kind, std::size_t cell) const noexcept {
-    const std::size_t n = seats_[kind].num_actions[cell];
-    return interval_of(n, tables_.front().bank().rule().forgettable(n) > 0);
+    return interval_of(tables_.front().bank().rule(), seats_[kind].num_actions[cell]);
   }
   /// Tables of thousands of players lie far apart in memory: those of players to come are asked for
   /// while others learn.

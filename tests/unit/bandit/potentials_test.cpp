@@ -52,6 +52,16 @@ Rows advanced(Potential potential,
   return {inner(all_losses), inner(all_policy)};
 }
 
+std::vector<double> losses_after(const std::vector<RowStep>& steps,
+                                 const std::vector<double>& means,
+                                 const std::vector<double>& losses) {
+  const std::vector<double> all_means = guarded(means);
+  std::vector<double> all_losses = guarded(losses);
+  advance_losses(losses.size(), steps, means.empty() ? nullptr : all_means.data() + kGuard,
+                 all_losses.data() + kGuard);
+  return inner(all_losses);
+}
+
 TEST(Potentials, EverySizeAndWidthEqualsThePlainLoops) {
   Draws draws({.seed = 8, .purpose = Purpose::test});
   for (std::size_t n = 1; n <= 130; ++n) {
@@ -82,6 +92,12 @@ TEST(Potentials, EverySizeAndWidthEqualsThePlainLoops) {
           const Rows rows = advanced(potential, step, means, losses);
           EXPECT_EQ(rows.losses, lowered) << n << " " << target;
           EXPECT_EQ(rows.policy, policy) << n << " " << target;
+          // Losses alone: of no step, of one, of two.
+          EXPECT_EQ(losses_after({}, means, losses), losses) << n << " " << target;
+          EXPECT_EQ(losses_after({step}, means, losses), lowered) << n << " " << target;
+          EXPECT_EQ(losses_after({step, step}, means, losses),
+                    advanced(potential, step, means, lowered).losses)
+              << n << " " << target;
         }
         use_simd_target("");
       }

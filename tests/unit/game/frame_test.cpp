@@ -24,6 +24,7 @@ TEST(Frame, KnowsItsShape) {
   EXPECT_EQ(frame.num_cells(), 2U);
   EXPECT_EQ(frame.cell(Step(2), State(1)), 1U);
   EXPECT_EQ(frame.num_actions(Player(1), Step(0), State(1)), 3U);
+  EXPECT_EQ(frame.max_actions(), 3U);
   EXPECT_EQ(frame.max_profile_size(), 5U);
   EXPECT_EQ(frame.num_joint_actions(0), 6U);
   EXPECT_EQ(frame.initial()[0], 1.0);
@@ -40,6 +41,9 @@ TEST(Frame, StepDependentWithStatesOfItsOwn) {
   EXPECT_EQ(frame.cell(Step(2), State(1)), 5U);
   EXPECT_EQ(frame.next_states(), (std::vector<std::uint32_t>{3, 2, 2, 2, 0, 0}));
   EXPECT_EQ(frame.max_states(), 3U);
+  // And of actions that differ from cell to cell, the most.
+  options.num_actions = {2, 1, 1, 1, 1, 1, 1, 7, 1, 1, 3, 1};
+  EXPECT_EQ(Frame(options).max_actions(), 7U);
 }
 
 TEST(Frame, KeepsRowsThatAreAlmostRight) {

@@ -1,0 +1,30 @@
+# Copyright the vlearn authors
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of the command share."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+VLEARN = os.environ["VLEARN"]
+
+
+class CommandTest(unittest.TestCase):
+    """Runs the command in a folder that is gone after the test."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def run_command(self, *arguments, **options):
+        options = {"capture_output": True, "text": True, "cwd": self.folder} | options
+        return subprocess.run([VLEARN, *arguments], **options)
+
+    def good(self, *arguments, **options):
+        """What it prints when all is well."""
+        done = self.run_command(*arguments, **options)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
