@@ -124,8 +124,10 @@ std::vector<std::uint32_t> read_repeats(const JsonValue& value,
 
 }  // namespace
 
-std::uint64_t segment_episodes(std::size_t num_players, std::size_t horizon) noexcept {
-  const std::uint64_t bytes = 12 * std::uint64_t{num_players} * horizon;
+std::uint64_t segment_episodes(std::size_t num_players,
+                               std::size_t horizon,
+                               std::uint64_t snapshot_bytes) noexcept {
+  const std::uint64_t bytes = (12 + snapshot_bytes) * num_players * horizon;
   const std::uint64_t most =
       std::clamp<std::uint64_t>((std::uint64_t{1} << 26U) / bytes, 1, kMaxSegmentEpisodes);
   return std::bit_floor(most);

@@ -63,6 +63,13 @@ class RuleTrainer final : public Trainer {
   }
   void keep_history(Sink sink) override {
     const std::vector<Seat> seats = this->seats();
+    if (snapshot_size() > kMaxSnapshotNumbers) {
+      throw Error(ErrorKind::resource, "history",
+                  fmt::format("snapshots of a bandit with {} actions would have {} numbers, and {} "
+                              "is the most",
+                              seats.front().max_actions, snapshot_size(), kMaxSnapshotNumbers),
+                  "train with --history none, or with another rule");
+    }
     log_.emplace(seats, segment(), options_.control_variate);
     sink_ = std::move(sink);
     play_.keep_log(&*log_);
@@ -182,7 +189,15 @@ class RuleTrainer final : public Trainer {
   }
   /// Episodes of a segment.
   [[nodiscard]] std::uint64_t segment() const noexcept {
-    return segment_episodes(play_.seat().num_players, play_.seat().horizon);
+    const Seat& seat = play_.seat();
+    const std::uint64_t per_visit =
+        8 * snapshot_size() / interval_of(play_.rule(), seat.max_actions);
+    return segment_episodes(seat.num_players, seat.horizon, per_visit);
+  }
+  /// Numbers of the largest snapshot.
+  [[nodiscard]] std::uint64_t snapshot_size() const noexcept {
+    const std::size_t n = play_.seat().max_actions;
+    return play_.rule().memory_size(n) - play_.rule().forgettable(n);
   }
   void hand_out(std::uint64_t first_episode) {
     log_->sort();

@@ -54,8 +54,11 @@ inline constexpr std::uint64_t kMaxPolicyCells = std::uint64_t{1} << 25U;
 /// Numbers in a snapshot, so that a query of a small file cannot ask for all memory.
 inline constexpr std::uint64_t kMaxSnapshotNumbers = std::uint64_t{1} << 24U;
 
-/// Episodes of a segment: such that the buffers of all players take some 64 MiB at most.
-[[nodiscard]] std::uint64_t segment_episodes(std::size_t num_players, std::size_t horizon) noexcept;
+/// Episodes of a segment: such that the buffers of all players take some 64 MiB at most, when each
+/// visit takes so many bytes of snapshots.
+[[nodiscard]] std::uint64_t segment_episodes(std::size_t num_players,
+                                             std::size_t horizon,
+                                             std::uint64_t snapshot_bytes) noexcept;
 
 /// The first bytes of a policy file. Throws Error (resource) for a game that is too large for one.
 [[nodiscard]] std::string encode_header(const PolicyHeader& header);

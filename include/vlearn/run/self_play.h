@@ -95,6 +95,7 @@ class SelfPlay {
   void load(ContainerArrays& arrays, std::uint64_t episodes);
 
   [[nodiscard]] const Frame& frame() const noexcept { return game_.frame(); }
+  [[nodiscard]] const Rule& rule() const noexcept { return tables_.front().bank().rule(); }
   /// Cells are alike for all players.
   [[nodiscard]] const Seat& seat(Player player = {}) const noexcept {
     return seats_[clock_of_[player.index()]];
@@ -130,7 +131,7 @@ class SelfPlay {
                                                              "play.mean_policies"};
   void log_visit(std::size_t player, std::size_t cell, const LoggedVisit& visit);
   [[nodiscard]] std::uint64_t interval(std::size_t kind, std::size_t cell) const noexcept {
-    return interval_of(tables_.front().bank().rule(), seats_[kind].num_actions[cell]);
+    return interval_of(rule(), seats_[kind].num_actions[cell]);
   }
   /// Tables of thousands of players lie far apart in memory: those of players to come are asked for
   /// while others learn.
@@ -362,8 +363,7 @@ void SelfPlay<Rule>::log_visit(std::size_t player, std::size_t cell, const Logge
   const std::size_t kind = clock_of_[player];
   if (clocks_[kind].plan(cell).visit != next_snapshot_[kind][cell]) return;
   const std::span<const double> state = tables_[player].bank().state(cell);
-  const std::size_t forgettable =
-      tables_[player].bank().rule().forgettable(seats_[kind].num_actions[cell]);
+  const std::size_t forgettable = rule().forgettable(seats_[kind].num_actions[cell]);
   log_->add_snapshot(player, state.subspan(forgettable));
 }
 

@@ -130,7 +130,8 @@ TEST(History, TrainersWriteTheSameFile) {
   const DenseGame& game = small_game();
   LearnerOptions options = preset_options(Preset::paper, Target::cce);
   options.horizon_episodes = 500;
-  const RecordedRun run = record(GameRef(game), Ftrl<>(3), options, 500, segment_episodes(2, 3), 4);
+  const RecordedRun run =
+      record(GameRef(game), Ftrl<>(3), options, 500, segment_episodes(2, 3, 0), 4);
   const auto trainer = make_trainer(GameRef(game), options, 4);
   std::vector<std::vector<std::byte>> files(2);
   for (const Player player : all<Player>(2)) {
@@ -343,9 +344,11 @@ TEST(History, KnowsItsRulesByName) {
 }
 
 TEST(History, SegmentsFitMemory) {
-  EXPECT_EQ(segment_episodes(2, 10), 65536U);
-  EXPECT_EQ(segment_episodes(1000, 3), 1024U);
-  EXPECT_EQ(segment_episodes(1'000'000, 100), 1U);
+  EXPECT_EQ(segment_episodes(2, 10, 0), 65536U);
+  EXPECT_EQ(segment_episodes(1000, 3, 0), 1024U);
+  EXPECT_EQ(segment_episodes(1'000'000, 100, 0), 1U);
+  // ftrl-swap with 64 actions: 8 (64 + 64^2) bytes every 64 visits.
+  EXPECT_EQ(segment_episodes(2, 10, 520), 4096U);
 }
 
 }  // namespace
