@@ -48,10 +48,12 @@
 #include "vlearn/game/game_io.h"            // IWYU pragma: export
 #include "vlearn/game/polymatrix.h"         // IWYU pragma: export
 #include "vlearn/game/tabular.h"            // IWYU pragma: export
+#include "vlearn/policy/average.h"          // IWYU pragma: export
 #include "vlearn/policy/execute.h"          // IWYU pragma: export
 #include "vlearn/policy/history.h"          // IWYU pragma: export
 #include "vlearn/policy/replay.h"           // IWYU pragma: export
 #include "vlearn/policy/seat.h"             // IWYU pragma: export
+#include "vlearn/policy/walk.h"             // IWYU pragma: export
 #include "vlearn/run/game_ref.h"            // IWYU pragma: export
 #include "vlearn/run/learn.h"               // IWYU pragma: export
 #include "vlearn/run/plan.h"                // IWYU pragma: export

@@ -1,0 +1,60 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/policy/average.h"
+
+#include "vlearn/core/assert.h"
+#include "vlearn/policy/walk.h"
+
+namespace vlearn {
+
+CellAverage average_of(const PolicyFile& file,
+                       std::size_t cell,
+                       std::uint64_t n,
+                       ReplayMemory& memory) {
+  const std::size_t num_actions = file.header().seat.num_actions[cell];
+  const AlphaWeights alpha(file.header().weights);
+  PolicyWalk walk(file, cell, memory);
+  const std::span<const double> fresh = walk.policy();
+  CellAverage average{n, {fresh.begin(), fresh.end()}, {}, {fresh.begin(), fresh.end()}};
+  if (n == 0) return average;
+  average.played.assign(num_actions, 0.0);
+  for (;; walk.next()) {
+    VLEARN_ASSERT(walk.logged());
+    // The first weight is 1: what was there before does not matter.
+    const double rate = alpha.rate(walk.visit());
+    const std::span<const double> policy = walk.policy();
+    for (std::size_t b = 0; b < num_actions; ++b) {
+      average.averaged[b] += rate * (policy[b] - average.averaged[b]);
+      average.played[b] -= rate * average.played[b];
+    }
+    average.played[walk.action().index()] += rate;
+    if (walk.visit() == n) break;
+  }
+  average.last.assign(walk.policy().begin(), walk.policy().end());
+  return average;
+}
+
+std::uint64_t recent_visits(const AlphaWeights& alpha, std::uint64_t n, double share) noexcept {
+  VLEARN_ASSERT(n >= 1 && share > 0.0 && share < 1.0);
+  // The weight of the others, F_n(n - j), falls with j: look for the last place where it is more
+  // than it may be.
+  std::uint64_t too_few = 0;
+  std::uint64_t enough = n;
+  while (enough - too_few > 1) {
+    const std::uint64_t middle = too_few + (enough - too_few) / 2;
+    (1.0 - alpha.cdf(n, n - middle) >= share ? enough : too_few) = middle;
+  }
+  return enough;
+}
+
+double effective_visits(const AlphaWeights& alpha, std::uint64_t n) noexcept {
+  VLEARN_ASSERT(n >= 1);
+  double squares = 0.0;
+  for (std::uint64_t i = 1; i <= n; ++i) {
+    const double rate = alpha.rate(i);
+    squares = (1.0 - rate) * (1.0 - rate) * squares + rate * rate;
+  }
+  return 1.0 / squares;
+}
+
+}  // namespace vlearn
