@@ -1,0 +1,88 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/run/joint_play.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "support/expect_error.h"
+#include "support/temporary_folder.h"
+#include "vlearn/core/running_mean.h"
+#include "vlearn/run/trainer.h"
+
+namespace vlearn {
+namespace {
+
+using test::error_of;
+using test::TemporaryFolder;
+
+GameRef ref_of(const LoadedGame& game) {
+  return std::visit([](const auto& model) { return GameRef(model); }, game.game);
+}
+
+StoredRun run_of(const std::string& word, const LoadedGame& game, const TemporaryFolder& folder) {
+  LearnConfig config;
+  config.learner = preset_options(Preset::practical, Target::cce);
+  config.episodes = 500;
+  RunFolder run(folder / "run", false, config_to_json({word, "practical"}, game, config));
+  const auto trainer = make_trainer(ref_of(game), config.learner, config.seed);
+  run.keep_history(*trainer, game, config);
+  trainer->play_until(500, {});
+  trainer->hand_out_rest();
+  return read_run(run.path());
+}
+
+TEST(JointPlay, ShowsWhatIsPlayedAndSaysWhatItEarns) {
+  const TemporaryFolder folder;
+  const std::string word = "congestion:players=3,routes=2,states=2,horizon=2";
+  const LoadedGame game = load_game(word);
+  const StoredRun run = run_of(word, game, folder);
+  JointPlay play(run, ref_of(game), {StartRule::Kind::uniform}, OutputKind::nested);
+  const Frame& frame = frame_of(game.game);
+  constexpr std::uint64_t kSeed = 5;
+  std::vector<RunningMean> returns(3);
+  std::vector<double> earned(3);
+  std::vector<double> rewards(3);
+  std::uint64_t steps = 0;
+  const auto values = play.play(200, kSeed, [&](const JointPlay::Seen& seen) {
+    ASSERT_EQ(seen.episode.index(), steps / 2);
+    ASSERT_EQ(seen.h.index(), steps % 2);
+    ++steps;
+    if (seen.h == Step(0)) std::fill(earned.begin(), earned.end(), 0.0);
+    std::vector<Action> joint;
+    for (const PolicyPlayer::Move& move : seen.moves) {
+      EXPECT_EQ(move.visit, seen.moves[0].visit);
+      joint.push_back(move.action);
+    }
+    ref_of(game).sample(seen.h, seen.s, joint, Nature(kSeed, seen.episode, seen.h), rewards);
+    for (std::size_t j = 0; j < 3; ++j) earned[j] += rewards[j];
+    if (!frame.is_last(seen.h)) return;
+    for (std::size_t j = 0; j < 3; ++j) returns[j].add(earned[j]);
+  });
+  EXPECT_EQ(steps, 400U);
+  ASSERT_EQ(values.size(), 3U);
+  for (const Player player : all<Player>(3)) {
+    const RewardRange& range = frame.range(player);
+    const RunningMean& of = returns[player.index()];
+    EXPECT_EQ(values[player.index()].mean, range.from_unit(of.mean(), 2.0));
+    EXPECT_EQ(values[player.index()].standard_error,
+              (range.high - range.low) * of.standard_error());
+    EXPECT_GT(of.standard_error(), 0.0);
+  }
+}
+
+TEST(JointPlay, RefusesFilesOfAnotherGame) {
+  const TemporaryFolder folder;
+  const LoadedGame game = load_game("chicken");
+  StoredRun run = run_of("chicken", game, folder);
+  run.game_hash[0] = run.game_hash[0] == '0' ? '1' : '0';
+  EXPECT_NE(
+      error_of(ErrorKind::input,
+               [&] { static_cast<void>(JointPlay(run, ref_of(game), {}, OutputKind::nested)); })
+          .find("another game"),
+      std::string::npos);
+}
+
+}  // namespace
+}  // namespace vlearn
