@@ -2,13 +2,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/run/joint_play.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "vlearn/core/error.h"
 #include "vlearn/core/running_mean.h"
+#include "vlearn/run/self_play.h"
 #include "vlearn/run/trainer.h"
 
 namespace vlearn {
+
+PolicyFile open_policy(const StoredRun& run, const Frame& frame, Player player) {
+  const std::filesystem::path path = policy_path(run.path, player);
+  PolicyFile file = PolicyFile::open(path, make_replayer);
+  const PolicyHeader& header = file.header();
+  if (header.player != player) {
+    throw Error(ErrorKind::input, path.string(),
+                fmt::format("is the policy of player {}", header.player.number()));
+  }
+  // The hash is what the file says; whoever forged it may have other sizes.
+  const Seat seat = seat_of(frame, player);
+  if (header.game_hash != run.game_hash || header.seat.first_cell != seat.first_cell ||
+      header.seat.num_actions != seat.num_actions) {
+    throw Error(ErrorKind::input, path.string(), "is of another game than its run");
+  }
+  return file;
+}
 
 JointPlay::JointPlay(const StoredRun& run, GameRef game, const StartRule& start, OutputKind output)
     : game_(game) {
@@ -16,11 +36,7 @@ JointPlay::JointPlay(const StoredRun& run, GameRef game, const StartRule& start,
   files_.reserve(m);
   players_.reserve(m);
   for (const Player player : all<Player>(m)) {
-    const std::filesystem::path path = policy_path(run.path, player);
-    files_.push_back(PolicyFile::open(path, make_replayer));
-    if (files_.back().header().game_hash != run.game_hash) {
-      throw Error(ErrorKind::input, path.string(), "is of another game than its run");
-    }
+    files_.push_back(open_policy(run, game.frame(), player));
     players_.emplace_back(
         files_.back(),
         ExecuteOptions{start, output, read_seed(index_seed_path(run.path, run.target, player)),

@@ -76,12 +76,26 @@ TEST(JointPlay, RefusesFilesOfAnotherGame) {
   const TemporaryFolder folder;
   const LoadedGame game = load_game("chicken");
   StoredRun run = run_of("chicken", game, folder);
-  run.game_hash[0] = run.game_hash[0] == '0' ? '1' : '0';
-  EXPECT_NE(
-      error_of(ErrorKind::input,
-               [&] { static_cast<void>(JointPlay(run, ref_of(game), {}, OutputKind::nested)); })
-          .find("another game"),
-      std::string::npos);
+  const std::string hash = run.game_hash;
+  const auto refusal = [&] {
+    return error_of(ErrorKind::input, [&] {
+      static_cast<void>(JointPlay(run, ref_of(game), {}, OutputKind::nested));
+    });
+  };
+  run.game_hash[0] = hash[0] == '0' ? '1' : '0';
+  EXPECT_NE(refusal().find("another game"), std::string::npos);
+  run.game_hash = hash;
+  const std::filesystem::path path = policy_path(run.path, Player(0));
+  PolicyHeader header = PolicyFile::open(path, make_replayer).header();
+  header.player = Player(1);
+  write_file(path, encode_header(header));
+  EXPECT_NE(refusal().find("player 2"), std::string::npos);
+  // The right hash, and other sizes.
+  header.player = Player(0);
+  for (std::uint32_t& count : header.seat.num_actions) ++count;
+  ++header.seat.max_actions;
+  write_file(path, encode_header(header));
+  EXPECT_NE(refusal().find("another game"), std::string::npos);
 }
 
 }  // namespace
