@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/policy/average.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "vlearn/core/assert.h"
+#include "vlearn/core/error.h"
 #include "vlearn/policy/walk.h"
 
 namespace vlearn {
@@ -32,6 +37,46 @@ CellAverage average_of(const PolicyFile& file,
   }
   average.last.assign(walk.policy().begin(), walk.policy().end());
   return average;
+}
+
+AverageTable table_of(std::span<const PolicyFile> files,
+                      std::uint64_t episodes,
+                      const ParallelOptions& options) {
+  const Seat& seat = files.front().header().seat;
+  std::size_t num_actions = 0;
+  for (const PolicyFile& file : files) {
+    const Seat& other = file.header().seat;
+    if (other.first_cell != seat.first_cell || file.episodes() != files.front().episodes()) {
+      throw Error(ErrorKind::input,
+                  fmt::format("policy of player {}", file.header().player.number()),
+                  "has other steps, states or episodes than that of the first player");
+    }
+    num_actions = std::max(num_actions, other.max_actions);
+  }
+  const std::size_t places = seat.horizon * seat.max_states;
+  std::vector<std::size_t> place_of;  // of each cell
+  for (std::size_t h = 0; h < seat.horizon; ++h) {
+    for (std::size_t i = seat.first_cell[h]; i < seat.first_cell[h + 1]; ++i) {
+      place_of.push_back(h * seat.max_states + (i - seat.first_cell[h]));
+    }
+  }
+  AverageTable table;
+  table.shape = {files.size(), seat.horizon, seat.max_states, num_actions};
+  table.visits.resize(places);
+  table.averaged.resize(files.size() * places * num_actions);
+  table.last.resize(table.averaged.size());
+  parallel_for(files.size() * seat.num_cells(), options, [&](std::size_t i) {
+    const std::size_t player = i / seat.num_cells();
+    const std::size_t cell = i % seat.num_cells();
+    const std::uint64_t n = files[player].visits_before(cell, episodes);
+    if (player == 0) table.visits[place_of[cell]] = n;
+    ReplayMemory memory;
+    const CellAverage average = average_of(files[player], cell, n, memory);
+    const std::size_t at = (player * places + place_of[cell]) * num_actions;
+    std::copy(average.averaged.begin(), average.averaged.end(), table.averaged.data() + at);
+    std::copy(average.last.begin(), average.last.end(), table.last.data() + at);
+  });
+  return table;
 }
 
 std::uint64_t recent_visits(const AlphaWeights& alpha, std::uint64_t n, double share) noexcept {

@@ -14,9 +14,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "vlearn/core/alpha.h"
+#include "vlearn/core/parallel.h"
 #include "vlearn/policy/history.h"
 
 namespace vlearn {
@@ -33,6 +35,21 @@ struct CellAverage {
                                      std::size_t cell,
                                      std::uint64_t n,
                                      ReplayMemory& memory);
+
+/// The same of all cells of all players, as arrays that are 0 where there is no such state or
+/// action.
+struct AverageTable {
+  std::vector<std::uint64_t> shape;   ///< m, H, S, A: players, steps, most states, most actions
+  std::vector<std::uint64_t> visits;  ///< [step][state], alike for all players
+  std::vector<double> averaged;       ///< [player][step][state][action]
+  std::vector<double> last;
+};
+
+/// Of the visits in the first `episodes` episodes. Throws Error (input) for files that are not of
+/// one run.
+[[nodiscard]] AverageTable table_of(std::span<const PolicyFile> files,
+                                    std::uint64_t episodes,
+                                    const ParallelOptions& options = {});
 
 /// How many of the most recent visits have a share of the weight, 0 < share < 1, between them: the
 /// least j with alpha_n^n + ... + alpha_n^{n-j+1} >= share. n >= 1.

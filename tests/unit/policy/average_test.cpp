@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "support/expect_error.h"
 #include "support/trained_files.h"
 #include "vlearn/game/any_game.h"
 
@@ -78,6 +79,53 @@ TEST(Average, OfNothingIsUniform) {
     EXPECT_EQ(average.last, std::vector<double>(4, 0.25));
     EXPECT_TRUE(average.played.empty());
   }
+}
+
+TEST(Average, TablesHaveTheirPlaces) {
+  // Players whose numbers of actions differ, and steps whose numbers of states do.
+  const AnyGame any = make_game("lock");
+  std::vector<PolicyFile> files;
+  std::visit(
+      [&](const auto& game) { files = trained_files(GameRef(game), RuleName::ftrl, false, 400); },
+      any);
+  const Seat& seat = files[0].header().seat;
+  for (const std::uint64_t episodes : {0U, 123U, 400U}) {
+    const AverageTable table = table_of(files, episodes, {.threads = 2});
+    const std::vector<std::uint64_t>& shape = table.shape;
+    ASSERT_EQ(shape, (std::vector<std::uint64_t>{files.size(), seat.horizon, seat.max_states,
+                                                 seat.max_actions}));
+    ReplayMemory memory;
+    double sum = 0.0;
+    for (std::size_t j = 0; j < files.size(); ++j) {
+      for (const Step h : all<Step>(seat.horizon)) {
+        for (const State s :
+             all<State>(seat.first_cell[h.index() + 1] - seat.first_cell[h.index()])) {
+          const std::size_t cell = seat.cell(h, s);
+          const std::uint64_t n = files[j].visits_before(cell, episodes);
+          const CellAverage average = average_of(files[j], cell, n, memory);
+          EXPECT_EQ(table.visits[h.index() * shape[2] + s.index()], n);
+          const std::size_t row = ((j * shape[1] + h.index()) * shape[2] + s.index()) * shape[3];
+          for (std::size_t a = 0; a < average.averaged.size(); ++a) {
+            EXPECT_EQ(table.averaged[row + a], average.averaged[a]);
+            EXPECT_EQ(table.last[row + a], average.last[a]);
+            sum += table.averaged[row + a];
+          }
+        }
+      }
+    }
+    // All else is 0.
+    EXPECT_NEAR(std::accumulate(table.averaged.begin(), table.averaged.end(), 0.0), sum, 1e-9);
+  }
+}
+
+TEST(Average, TablesAreOfOneRun) {
+  const AnyGame any = make_game("random:players=2,states=3,actions=4,horizon=3,seed=1");
+  const GameRef game(std::get<DenseGame>(any));
+  std::vector<PolicyFile> files = trained_files(game, RuleName::ftrl, false, 100);
+  files[1] = std::move(trained_files(game, RuleName::ftrl, false, 101)[1]);
+  EXPECT_NE(test::error_of(ErrorKind::input, [&] { static_cast<void>(table_of(files, 50)); })
+                .find("player 2"),
+            std::string::npos);
 }
 
 TEST(Average, CountsWhatTheWeightsRestOn) {
