@@ -109,6 +109,10 @@ class Words {
  public:
   Words(const Source& source, const PolicyHeader& header) : source_(source), header_(header) {}
 
+  [[nodiscard]] std::size_t num_players() const {
+    // A file may count an opponent without a choice, whom the game does not have.
+    return source_.game ? frame_of(source_.game->game).num_players() : header_.seat.num_players;
+  }
   [[nodiscard]] std::string player() const {
     return source_.game ? names().player(header_.player) : std::to_string(header_.player.number());
   }
@@ -271,7 +275,7 @@ void print_text(const Shown& shown) {
       "place     step {} of {}, state {}\n{}"
       "visits    {} in {}{} episodes\n",
       printable(shown.path.string(), 200), named(shown.words.player(), header.player.number()),
-      header.seat.num_players, name_of(header.target), printable(header.rule, 100),
+      shown.words.num_players(), name_of(header.target), printable(header.rule, 100),
       header.control_variate ? " with control variates" : "", shown.h.number(), header.seat.horizon,
       named(shown.words.state(shown.h, shown.state.s), shown.state.s.number()),
       shown.state.remark.empty() ? "" : fmt::format("          ({})\n", shown.state.remark), n,

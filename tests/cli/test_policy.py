@@ -109,6 +109,12 @@ class Policy(unittest.TestCase):
             self.assertIn(words, text)
         self.assertEqual([line for line in text.splitlines() if line != line.rstrip()], [])
 
+    def test_an_opponent_without_a_choice_is_not_counted(self):
+        self.good("learn", "river-swim", "--monotone", "--episodes", "50", "--out", "monotone")
+        self.assertIn("'swimmer' (1) of 1", self.good("policy", "show", "monotone"))
+        arguments = ("policy", "table", "monotone", "-o", "monotone.safetensors", "--json")
+        self.assertEqual(json.loads(self.good(*arguments))["shape"], [1, 20, 6, 2])
+
     def test_several_first_states(self):
         for what in ("river-swim", "river-swim/policy/player-1.policy"):
             self.assertIn("the likeliest of the first states", self.good("policy", "show", what))
