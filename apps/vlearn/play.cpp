@@ -57,6 +57,10 @@ OutputKind output_of(const std::string& word) {
   return word == "markov" ? OutputKind::markov : OutputKind::nested;
 }
 
+GameRef ref_of(const AnyGame& game) {
+  return std::visit([](const auto& model) { return GameRef(model); }, game);
+}
+
 void write_move(JsonWriter& json, const PolicyPlayer::Move& move) {
   json.member("action", move.action.number()).member("visit", move.visit);
   json.member("k", move.episode);
@@ -80,8 +84,7 @@ ExitCode play_run(const Options& options) {
   const LoadedGame game = load_game_of(run);
   const std::uint64_t episodes = parse_count("--episodes", options.episodes);
   const std::uint64_t seed = parse_natural("--seed", options.seed);
-  const GameRef model = std::visit([](const auto& any) { return GameRef(any); }, game.game);
-  JointPlay play(run, model, start_of(options.start), output_of(options.output));
+  JointPlay play(run, ref_of(game.game), start_of(options.start), output_of(options.output));
   if (options.trace) {
     static_cast<void>(play.play(episodes, seed, print_step));
     return ExitCode::good;

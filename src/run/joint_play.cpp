@@ -46,7 +46,7 @@ JointPlay::JointPlay(const StoredRun& run, GameRef game, const StartRule& start,
 
 std::vector<PlayedValue> JointPlay::play(std::uint64_t episodes,
                                          std::uint64_t seed,
-                                         const std::function<void(const Seen&)>& see) {
+                                         const See& see) {
   const Frame& frame = game_.frame();
   const std::size_t m = players_.size();
   std::vector<RunningMean> returns(m);
@@ -63,7 +63,7 @@ std::vector<PlayedValue> JointPlay::play(std::uint64_t episodes,
         moves[j] = players_[j].act(h, s);
         joint[j] = moves[j].action;
       }
-      see({Episode(k), h, s, moves});
+      if (see) see({Episode(k), h, s, moves});
       s = game_.sample(h, s, joint, Nature(seed, Episode(k), h), rewards);
       for (std::size_t j = 0; j < m; ++j) earned[j] += rewards[j];
     }

@@ -96,6 +96,7 @@ template <SampledGame G>
     for (std::size_t i = 0; i < m; ++i) returns[i].add(total[i]);
   }
   std::vector<PlayedValue> played;
+  played.reserve(m);
   for (const RunningMean& of : returns) played.push_back({of.mean(), of.standard_error()});
   return played;
 }

@@ -35,12 +35,12 @@ class JointPlay {
     State s;
     std::span<const PolicyPlayer::Move> moves;  ///< of each player
   };
-  /// Plays episodes 0, 1, ... of a game that draws from `seed`. What each player has earned, in the
-  /// user's units.
-  [[nodiscard]] std::vector<PlayedValue> play(
-      std::uint64_t episodes,
-      std::uint64_t seed,
-      const std::function<void(const Seen&)>& see = [](const Seen&) {});
+  using See = std::function<void(const Seen&)>;
+  /// Plays episodes 0, 1, ... of a game that draws from `seed`; `see` may be empty. What each
+  /// player has earned, in the user's units.
+  [[nodiscard]] std::vector<PlayedValue> play(std::uint64_t episodes,
+                                              std::uint64_t seed,
+                                              const See& see = {});
 
  private:
   GameRef game_;
