@@ -4,6 +4,7 @@
 // Histories: what keeping one costs a run, how large it is, and how long a past policy takes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "vlearn/core/random.h"
 #include "vlearn/game/any_game.h"
 #include "vlearn/policy/history.h"
+#include "vlearn/policy/walk.h"
 #include "vlearn/run/trainer.h"
 
 namespace vlearn::bench {
@@ -95,6 +97,25 @@ Measurement queries(const Subject& subject) {
                  });
 }
 
+/// Visits of the first cell, one after the other and from the beginning again.
+Measurement walks(const Subject& subject) {
+  const DenseGame game = game_of(subject.actions);
+  const std::vector<std::byte> bytes = history_of(game, subject, kEpisodes / 50);
+  const auto file = std::make_shared<PolicyFile>(
+      PolicyFile::parse(FileBytes::copy(bytes), "bench", make_replayer));
+  return measure(name_of(subject) + ": walk", [file](std::size_t operations) {
+    ReplayMemory memory;
+    double sum = 0.0;
+    for (std::size_t done = 0; done < operations;) {
+      const std::uint64_t n = std::min<std::uint64_t>(operations - done, kEpisodes / 50);
+      for_each_policy(*file, 0, n, memory,
+                      [&](std::uint64_t, std::span<const double> policy) { sum += policy[0]; });
+      done += n;
+    }
+    return sum;
+  });
+}
+
 Measurement cost(const Subject& subject) {
   const auto game = std::make_shared<DenseGame>(game_of(subject.actions));
   return compare(name_of(subject) + ": with history", training(*game, subject, true), "without",
@@ -116,6 +137,7 @@ std::vector<Measurement> policy() {
   for (const auto& [rule, variates] : rules) {
     for (const std::size_t actions : {10U, 64U}) {
       measurements.push_back(queries({rule, variates, actions}));
+      measurements.push_back(walks({rule, variates, actions}));
     }
   }
   return measurements;

@@ -47,6 +47,7 @@ void add_game(CLI::App& app, Task& task);
 void add_game_show(CLI::App& command, Task& task);  // below `vlearn game`
 void add_learn(CLI::App& app, Task& task);
 void add_play(CLI::App& app, Task& task);
+void add_policy(CLI::App& app, Task& task);
 void add_plan(CLI::App& app, Task& task);
 void add_self_test(CLI::App& app, Task& task);
 

@@ -6,9 +6,11 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 
 #include "command.h"
 #include "vlearn/core/error.h"
+#include "vlearn/core/text.h"
 
 namespace vlearn::app {
 
@@ -36,6 +38,19 @@ LoadedGame load(const std::string& word) {
   LoadedGame loaded = word == "-" ? read_standard_input() : load_game(word);
   for (const std::string& remark : loaded.remarks) note(fmt::format("{}: {}", word, remark));
   return loaded;
+}
+
+LoadedGame load_game_of(const StoredRun& run) {
+  LoadedGame game = load(run.title.game);
+  if (to_hex(law_hash_of(game.game)) != run.title.game_hash) {
+    throw Error(ErrorKind::input, run.path.string(),
+                "was learned on another game than '" + printable(run.title.game, 100) + "' is now");
+  }
+  if (!std::filesystem::exists(policy_path(run.path, Player(0)))) {
+    throw Error(ErrorKind::input, run.path.string(), "has no policy files",
+                "learn without --history none");
+  }
+  return game;
 }
 
 void write_known(JsonWriter& json, const std::vector<KnownSolution>& solutions) {

@@ -12,11 +12,16 @@
 
 #include "vlearn/core/json.h"
 #include "vlearn/game/game_io.h"
+#include "vlearn/run/run_folder.h"
 
 namespace vlearn::app {
 
 /// GAME of the command line, "-" for standard input; remarks about it go to stderr.
 [[nodiscard]] LoadedGame load(const std::string& word);
+
+/// The game of a run, to be used with its policy files. Throws Error where it has none, or where
+/// the word stands for another game by now.
+[[nodiscard]] LoadedGame load_game_of(const StoredRun& run);
 
 /// What GAME may be, for the help texts.
 [[nodiscard]] std::string what_game_is();

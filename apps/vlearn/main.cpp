@@ -165,6 +165,7 @@ ExitCode parse_and_run(int argc, char** argv) {
   add_learn(app, task);
   add_plan(app, task);
   add_play(app, task);
+  add_policy(app, task);
   add_self_test(app, task);
   try {
     app.parse(argc, argv);

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -21,6 +20,7 @@
 #include "vlearn/core/json.h"
 #include "vlearn/core/text.h"
 #include "vlearn/policy/execute.h"
+#include "vlearn/run/joint_play.h"
 #include "vlearn/run/run_folder.h"
 #include "vlearn/run/trainer.h"
 
@@ -53,12 +53,12 @@ StartRule start_of(const std::string& word) {
   return {StartRule::Kind::at, parse_count("--start", word)};
 }
 
-ExecuteOptions execution_of(const Options& options,
-                            const std::filesystem::path& index_seed,
-                            const std::filesystem::path& private_seed) {
-  return {start_of(options.start),
-          options.output == "markov" ? OutputKind::markov : OutputKind::nested,
-          read_seed(index_seed), read_seed(private_seed)};
+OutputKind output_of(const std::string& word) {
+  return word == "markov" ? OutputKind::markov : OutputKind::nested;
+}
+
+GameRef ref_of(const AnyGame& game) {
+  return std::visit([](const auto& model) { return GameRef(model); }, game);
 }
 
 void write_move(JsonWriter& json, const PolicyPlayer::Move& move) {
@@ -66,108 +66,31 @@ void write_move(JsonWriter& json, const PolicyPlayer::Move& move) {
   json.member("k", move.episode);
 }
 
+void print_step(const JointPlay::Seen& seen) {
+  JsonWriter json(JsonWriter::Layout::compact);
+  json.begin_object().member("episode", seen.episode.number()).member("step", seen.h.number());
+  json.member("state", seen.s.number()).key("players").begin_array();
+  for (const PolicyPlayer::Move& move : seen.moves) {
+    json.begin_object();
+    write_move(json, move);
+    json.end_object();
+  }
+  print(json.end_array().end_object().text() + "\n");
+}
+
 /// All players in the game of the run.
-class JointPlay {
- public:
-  JointPlay(const Options& options, const StoredRun& run, const LoadedGame& game)
-      : options_(options),
-        frame_(frame_of(game.game)),
-        seed_(parse_natural("--seed", options.seed)) {
-    for (const Player player : all<Player>(frame_.num_players())) {
-      files_.push_back(std::make_unique<PolicyFile>(
-          PolicyFile::open(policy_path(run.path, player), make_replayer)));
-      if (files_.back()->header().game_hash != run.title.game_hash) {
-        throw Error(ErrorKind::input, policy_path(run.path, player).string(),
-                    "is of another game than its run");
-      }
-      players_.push_back(std::make_unique<PolicyPlayer>(
-          *files_.back(),
-          execution_of(options, index_seed_path(run.path, run.config.learner.target, player),
-                       private_seed_path(run.path, player))));
-    }
-  }
-
-  template <SampledGame G>
-  void play(G& game, std::uint64_t episodes) {
-    const std::size_t m = players_.size();
-    means_.assign(m, 0.0);
-    squares_.assign(m, 0.0);
-    std::vector<Action> joint(m);
-    std::vector<double> rewards(m);
-    std::vector<PolicyPlayer::Move> moves(m);
-    for (std::uint64_t k = 0; k < episodes; ++k) {
-      std::vector<double> earned(m, 0.0);
-      State s = game.start(Nature(seed_, Episode(k), Step()));
-      for (const auto& player : players_) player->begin(Episode(k));
-      for (const Step h : all<Step>(frame_.horizon())) {
-        for (std::size_t j = 0; j < m; ++j) {
-          moves[j] = players_[j]->act(h, s);
-          joint[j] = moves[j].action;
-        }
-        if (options_.trace) print_step(k, h, s, moves);
-        s = game.sample(h, s, joint, Nature(seed_, Episode(k), h), rewards);
-        for (std::size_t j = 0; j < m; ++j) earned[j] += rewards[j];
-      }
-      for (std::size_t j = 0; j < m; ++j) {  // Welford
-        const double before = earned[j] - means_[j];
-        means_[j] += before / static_cast<double>(k + 1);
-        squares_[j] += before * (earned[j] - means_[j]);
-      }
-    }
-    episodes_ = episodes;
-  }
-
-  /// In the user's units.
-  [[nodiscard]] double mean(std::size_t j) const {
-    return frame_.range(Player(j)).from_unit(means_[j], static_cast<double>(frame_.horizon()));
-  }
-  [[nodiscard]] double standard_error(std::size_t j) const {
-    const RewardRange& range = frame_.range(Player(j));
-    return (range.high - range.low) * std::sqrt(squares_[j]) / static_cast<double>(episodes_);
-  }
-
- private:
-  static void print_step(std::uint64_t k,
-                         Step h,
-                         State s,
-                         const std::vector<PolicyPlayer::Move>& moves) {
-    JsonWriter json(JsonWriter::Layout::compact);
-    json.begin_object().member("episode", k + 1).member("step", h.number());
-    json.member("state", s.number()).key("players").begin_array();
-    for (const PolicyPlayer::Move& move : moves) {
-      json.begin_object();
-      write_move(json, move);
-      json.end_object();
-    }
-    print(json.end_array().end_object().text() + "\n");
-  }
-
-  const Options& options_;
-  const Frame& frame_;
-  std::uint64_t seed_;
-  std::uint64_t episodes_ = 0;
-  std::vector<std::unique_ptr<PolicyFile>> files_;
-  std::vector<std::unique_ptr<PolicyPlayer>> players_;
-  std::vector<double> means_;
-  std::vector<double> squares_;
-};
-
 ExitCode play_run(const Options& options) {
   const StoredRun run = read_run(options.what);
-  const LoadedGame game = load(run.title.game);
-  if (to_hex(law_hash_of(game.game)) != run.title.game_hash) {
-    throw Error(ErrorKind::input, options.what,
-                "was learned on another game than '" + printable(run.title.game, 100) + "' is now");
-  }
-  if (!std::filesystem::exists(policy_path(run.path, Player(0)))) {
-    throw Error(ErrorKind::input, options.what, "has no policy files",
-                "learn without --history none");
-  }
+  const LoadedGame game = load_game_of(run);
   const std::uint64_t episodes = parse_count("--episodes", options.episodes);
-  JointPlay play(options, run, game);
-  std::visit([&](const auto& model) { play.play(model, episodes); }, game.game);
-  const std::size_t players = frame_of(game.game).num_players();
-  if (options.trace) return ExitCode::good;
+  const std::uint64_t seed = parse_natural("--seed", options.seed);
+  JointPlay play(run, ref_of(game.game), start_of(options.start), output_of(options.output));
+  if (options.trace) {
+    static_cast<void>(play.play(episodes, seed, print_step));
+    return ExitCode::good;
+  }
+  const std::vector<PlayedValue> returns = play.play(episodes, seed);
+  const std::size_t players = returns.size();
   if (options.as_json) {
     JsonWriter json;
     json.begin_object().member("schema", "vlearn.play/1").member("game", run.title.game);
@@ -175,7 +98,8 @@ ExitCode play_run(const Options& options) {
     json.member("episodes", episodes).key("players").begin_array();
     for (std::size_t j = 0; j < players; ++j) {
       json.begin_object().member("player", std::uint64_t{j + 1});
-      json.member("mean_return", play.mean(j)).member("standard_error", play.standard_error(j));
+      json.member("mean_return", returns[j].mean);
+      json.member("standard_error", returns[j].standard_error);
       json.end_object();
     }
     print(json.end_array().end_object().text() + "\n");
@@ -188,7 +112,7 @@ ExitCode play_run(const Options& options) {
   for (std::size_t j = 0; j < std::min(players, kShownPlayers); ++j) {
     text +=
         fmt::format("{:<20}{:>14.6g}{:>16.3g}\n", printable(game.about.names.player(Player(j)), 18),
-                    play.mean(j), play.standard_error(j));
+                    returns[j].mean, returns[j].standard_error);
   }
   if (players > kShownPlayers) {
     text += fmt::format("... and {} more (--json has all)\n", players - kShownPlayers);
@@ -232,7 +156,8 @@ ExitCode play_alone(const Options& options) {
     throw Error(ErrorKind::usage, "play", "a player alone needs two seeds",
                 "add --index-seed FILE and --private-seed FILE");
   }
-  PolicyPlayer player(file, execution_of(options, options.index_seed, options.private_seed));
+  PolicyPlayer player(file, {start_of(options.start), output_of(options.output),
+                             read_seed(options.index_seed), read_seed(options.private_seed)});
   std::string line;
   std::uint64_t number = 0;
   std::uint64_t episode = 0;

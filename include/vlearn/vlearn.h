@@ -31,6 +31,7 @@
 #include "vlearn/core/log.h"                // IWYU pragma: export
 #include "vlearn/core/parallel.h"           // IWYU pragma: export
 #include "vlearn/core/random.h"             // IWYU pragma: export
+#include "vlearn/core/running_mean.h"       // IWYU pragma: export
 #include "vlearn/core/simd.h"               // IWYU pragma: export
 #include "vlearn/core/simplex.h"            // IWYU pragma: export
 #include "vlearn/core/table.h"              // IWYU pragma: export
@@ -48,11 +49,14 @@
 #include "vlearn/game/game_io.h"            // IWYU pragma: export
 #include "vlearn/game/polymatrix.h"         // IWYU pragma: export
 #include "vlearn/game/tabular.h"            // IWYU pragma: export
+#include "vlearn/policy/average.h"          // IWYU pragma: export
 #include "vlearn/policy/execute.h"          // IWYU pragma: export
 #include "vlearn/policy/history.h"          // IWYU pragma: export
 #include "vlearn/policy/replay.h"           // IWYU pragma: export
 #include "vlearn/policy/seat.h"             // IWYU pragma: export
+#include "vlearn/policy/walk.h"             // IWYU pragma: export
 #include "vlearn/run/game_ref.h"            // IWYU pragma: export
+#include "vlearn/run/joint_play.h"          // IWYU pragma: export
 #include "vlearn/run/learn.h"               // IWYU pragma: export
 #include "vlearn/run/plan.h"                // IWYU pragma: export
 #include "vlearn/run/run_folder.h"          // IWYU pragma: export

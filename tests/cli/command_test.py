@@ -23,8 +23,14 @@ class CommandTest(unittest.TestCase):
         options = {"capture_output": True, "text": True, "cwd": self.folder} | options
         return subprocess.run([VLEARN, *arguments], **options)
 
-    def good(self, *arguments, **options):
+    def good(self, *arguments, input="", **options):
         """What it prints when all is well."""
-        done = self.run_command(*arguments, **options)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout
+        # Through files: a reader at a pipe would be woken up for every line of millions.
+        with tempfile.TemporaryFile("w+") as stdin, tempfile.TemporaryFile("w+") as stdout:
+            stdin.write(input)
+            stdin.seek(0)
+            streams = {"stdin": stdin, "stdout": stdout, "stderr": subprocess.PIPE}
+            done = self.run_command(*arguments, capture_output=False, **streams, **options)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            stdout.seek(0)
+            return stdout.read()

@@ -16,17 +16,19 @@ class Play(CommandTest):
         self.good("learn", game, "--out", "run", *arguments)
         return self.folder / "run"
 
-    def alone(self, run, player, index_seed, states, *arguments, private_seed=None):
+    def alone_text(self, run, player, index_seed, states, *arguments, private_seed=None):
         """What one player plays who has nothing but its own things, in a folder of its own."""
         with tempfile.TemporaryDirectory() as away:
             policy = shutil.copy(run / f"policy/player-{player}.policy", away)
             private = shutil.copy(private_seed or run / f"policy/player-{player}.seed", away)
             index = shutil.copy(run / "policy" / index_seed, away)
             seeds = ("--index-seed", index, "--private-seed", private)
-            output = self.good(
+            return self.good(
                 "play", policy, "--player", str(player), *seeds, *arguments, input=states, cwd=away
             )
-        return [json.loads(line) for line in output.splitlines()]
+
+    def alone(self, *arguments, **options):
+        return [json.loads(line) for line in self.alone_text(*arguments, **options).splitlines()]
 
     def trace(self, run, *arguments):
         steps = [json.loads(s) for s in self.good("play", run, "--trace", *arguments).splitlines()]
@@ -51,17 +53,33 @@ class Play(CommandTest):
                     self.assertEqual({key: move[key] for key in part}, part)
 
     def test_players_who_correlate_draw_the_same_visits(self):
-        for players in (2, 5, 16):
-            game = f"congestion:players={players},routes=3,states=3,horizon=3"
+        # Each player in a process of its own, given the index seed alone, against all in one. That
+        # is millions of lines: they are compared as bytes, not read as JSON.
+        episodes = 100_000
+        start = ("--start", "uniform")
+        for players in (2, 3, 5, 8, 16):
+            game = f"congestion:players={players},routes=2,states=2,horizon=2"
             run = self.learn(game, "--episodes", "2000", "--force")
-            steps, states = self.trace(run, "--episodes", "200", "--start", "uniform")
-            for step in steps:
-                self.assertEqual(len({(part["visit"], part["k"]) for part in step["players"]}), 1)
-            # Each in a process of its own, given the index seed alone.
-            for player in {1, 2, players}:
-                moves = self.alone(run, player, "index.seed", states, "--start", "uniform")
-                for step, move in zip(steps, moves, strict=True):
-                    self.assertEqual(move["visit"], step["players"][0]["visit"])
+            trace = self.good("play", run, "--trace", "--episodes", str(episodes), *start)
+            places, indices, actions = [], [], []
+            for line in trace.splitlines():
+                place, parts = line.split(',"players":[{')
+                parts = parts.removesuffix("}]}").split("},{")
+                index = parts[0][len('"action":1') :]
+                for part in parts:  # "action":1,"visit":7,"k":9
+                    if not part.endswith(index):
+                        self.fail(line)
+                places.append(place)
+                indices.append(index)
+                actions.append("".join(part[len('"action":')] for part in parts))
+            self.assertEqual(len(places), 2 * episodes)
+            states = "".join(place + "}\n" for place in places)
+            for player in range(1, players + 1):
+                lines = zip(places, actions, indices, strict=True)
+                wanted = "".join(f'{p},"action":{a[player - 1]}{i}}}\n' for p, a, i in lines)
+                moves = self.alone_text(run, player, "index.seed", states, *start)
+                # assertEqual would write out the difference.
+                self.assertTrue(moves == wanted, f"player {player} of {players}")
 
     def test_a_private_seed_is_private(self):
         run = self.learn("chicken", "--target", "ce", "--episodes", "50")

@@ -5,12 +5,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "vlearn/core/running_mean.h"
 #include "vlearn/game/concepts.h"
 
 namespace vlearn {
@@ -73,8 +74,7 @@ template <SampledGame G>
                                                       std::uint64_t seed) {
   const Frame& frame = game.frame();
   const std::size_t m = frame.num_players();
-  std::vector<PlayedValue> played(m);
-  std::vector<double> squares(m, 0.0);  // of deviations from the running mean (Welford)
+  std::vector<RunningMean> returns(m);
   std::vector<double> rewards(m);
   std::vector<double> total(m);
   std::vector<Action> joint(m);
@@ -93,16 +93,11 @@ template <SampledGame G>
       s = game.sample(h, s, joint, Nature(seed, Episode(k), h), rewards);
       for (std::size_t i = 0; i < m; ++i) total[i] += rewards[i];
     }
-    for (std::size_t i = 0; i < m; ++i) {
-      const double before = total[i] - played[i].mean;
-      played[i].mean += before / static_cast<double>(k + 1);
-      squares[i] += before * (total[i] - played[i].mean);
-    }
+    for (std::size_t i = 0; i < m; ++i) returns[i].add(total[i]);
   }
-  for (std::size_t i = 0; i < m; ++i) {
-    const auto count = static_cast<double>(episodes);
-    played[i].standard_error = std::sqrt(squares[i]) / count;
-  }
+  std::vector<PlayedValue> played;
+  played.reserve(m);
+  for (const RunningMean& of : returns) played.push_back({of.mean(), of.standard_error()});
   return played;
 }
 

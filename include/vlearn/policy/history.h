@@ -150,6 +150,7 @@ class PolicyFile {
               ReplayMemory& memory) const;
 
  private:
+  friend class PolicyWalk;
   struct Segment {
     std::uint64_t first_episode = 0;
     std::uint64_t episodes = 0;

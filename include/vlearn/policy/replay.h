@@ -46,6 +46,16 @@ class Replayer {
                       std::span<double> policy,
                       ReplayMemory& memory) const = 0;
 
+  /// A walk forwards, one visit after the other, whose bandit lies in the memory: a fresh one, and
+  /// its policy,
+  virtual std::span<const double> begin_walk(std::size_t num_actions,
+                                             ReplayMemory& memory) const = 0;
+  /// and what it plays after visit number `visit` = 1, 2, ..., in place of the policy before it.
+  virtual std::span<const double> walk_on(std::size_t num_actions,
+                                          std::uint64_t visit,
+                                          const LoggedVisit& logged,
+                                          ReplayMemory& memory) const noexcept = 0;
+
  protected:
   Replayer() = default;
 };
@@ -75,17 +85,33 @@ class RuleReplayer final : public Replayer {
               std::span<double> policy,
               ReplayMemory& memory) const override {
     const std::size_t n = policy.size();
-    memory.state.resize(std::max(memory.state.size(), rule_.memory_size(n)));
-    memory.scratch.resize(std::max(memory.scratch.size(), rule_.scratch_size(n)));
-    const BanditCell cell{n, memory.state.data(), memory.scratch.data()};
-    rule_.reset(cell);
+    const BanditCell cell = fresh_cell(n, memory);
     std::copy(snapshot.begin(), snapshot.end(), cell.state + rule_.forgettable(n));
     if (!visits.empty()) rule_.replay(cell, done, visits);
     const std::span<const double> last = rule_.policy(cell);
     std::copy(last.begin(), last.end(), policy.begin());
   }
+  std::span<const double> begin_walk(std::size_t num_actions, ReplayMemory& memory) const override {
+    return rule_.policy(fresh_cell(num_actions, memory));
+  }
+  std::span<const double> walk_on(std::size_t num_actions,
+                                  std::uint64_t visit,
+                                  const LoggedVisit& logged,
+                                  ReplayMemory& memory) const noexcept override {
+    const BanditCell cell{num_actions, memory.state.data(), memory.scratch.data()};
+    rule_.apply(cell, logged.action, logged.increment, rule_.steps(num_actions, visit));
+    return rule_.policy(cell);
+  }
 
  private:
+  [[nodiscard]] BanditCell fresh_cell(std::size_t num_actions, ReplayMemory& memory) const {
+    memory.state.resize(std::max(memory.state.size(), rule_.memory_size(num_actions)));
+    memory.scratch.resize(std::max(memory.scratch.size(), rule_.scratch_size(num_actions)));
+    const BanditCell cell{num_actions, memory.state.data(), memory.scratch.data()};
+    rule_.reset(cell);
+    return cell;
+  }
+
   Rule rule_;
 };
 

@@ -1,0 +1,83 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/run/joint_play.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "vlearn/core/error.h"
+#include "vlearn/core/running_mean.h"
+#include "vlearn/run/self_play.h"
+#include "vlearn/run/trainer.h"
+
+namespace vlearn {
+
+PolicyFile open_policy(const StoredRun& run, const Frame& frame, Player player) {
+  const std::filesystem::path path = policy_path(run.path, player);
+  PolicyFile file = PolicyFile::open(path, make_replayer);
+  const PolicyHeader& header = file.header();
+  if (header.player != player) {
+    throw Error(ErrorKind::input, path.string(),
+                fmt::format("is the policy of player {}", header.player.number()));
+  }
+  // The hash is what the file says; whoever forged it may have other sizes.
+  const Seat seat = seat_of(frame, player);
+  if (header.game_hash != run.title.game_hash || header.seat.first_cell != seat.first_cell ||
+      header.seat.num_actions != seat.num_actions) {
+    throw Error(ErrorKind::input, path.string(), "is of another game than its run");
+  }
+  return file;
+}
+
+JointPlay::JointPlay(const StoredRun& run, GameRef game, const StartRule& start, OutputKind output)
+    : game_(game) {
+  const std::size_t m = game.frame().num_players();
+  files_.reserve(m);
+  players_.reserve(m);
+  for (const Player player : all<Player>(m)) {
+    files_.push_back(open_policy(run, game.frame(), player));
+    players_.emplace_back(
+        files_.back(),
+        ExecuteOptions{start, output,
+                       read_seed(index_seed_path(run.path, run.config.learner.target, player)),
+                       read_seed(private_seed_path(run.path, player))});
+  }
+}
+
+std::vector<PlayedValue> JointPlay::play(std::uint64_t episodes,
+                                         std::uint64_t seed,
+                                         const See& see) {
+  const Frame& frame = game_.frame();
+  const std::size_t m = players_.size();
+  std::vector<RunningMean> returns(m);
+  std::vector<Action> joint(m);
+  std::vector<double> rewards(m);
+  std::vector<double> earned(m);
+  std::vector<PolicyPlayer::Move> moves(m);
+  for (std::uint64_t k = 0; k < episodes; ++k) {
+    std::fill(earned.begin(), earned.end(), 0.0);
+    State s = game_.start(Nature(seed, Episode(k), Step()));
+    for (PolicyPlayer& player : players_) player.begin(Episode(k));
+    for (const Step h : all<Step>(frame.horizon())) {
+      for (std::size_t j = 0; j < m; ++j) {
+        moves[j] = players_[j].act(h, s);
+        joint[j] = moves[j].action;
+      }
+      if (see) see({Episode(k), h, s, moves});
+      s = game_.sample(h, s, joint, Nature(seed, Episode(k), h), rewards);
+      for (std::size_t j = 0; j < m; ++j) earned[j] += rewards[j];
+    }
+    for (std::size_t j = 0; j < m; ++j) returns[j].add(earned[j]);
+  }
+  std::vector<PlayedValue> values;
+  for (const Player player : all<Player>(m)) {
+    const RewardRange& range = frame.range(player);
+    const RunningMean& of = returns[player.index()];
+    values.push_back({range.from_unit(of.mean(), static_cast<double>(frame.horizon())),
+                      (range.high - range.low) * of.standard_error()});
+  }
+  return values;
+}
+
+}  // namespace vlearn
