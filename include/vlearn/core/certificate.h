@@ -1,0 +1,89 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A certificate: how much any player could gain by deviating from one executable policy in one
+// game, `vlearn.certificate/1`. It names the policy by the hashes of its files and the game by the
+// hash of its law, and says enough for somebody else to compute every number again.
+//
+// Numbers are in the user's reward units, as sums over an episode. Each stated number x of a player
+// is within that player's `rounding` of what it stands for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vlearn/core/target.h"
+
+namespace vlearn {
+
+/// Which policy is executed.
+enum class CertifiedOutput : std::uint8_t {
+  nested,     ///< the paper's: an index drawn at the start leads through the visits
+  markov,     ///< the index is drawn anew at every step from all visits
+  marginals,  ///< each player plays its averaged policy, independently of the others
+  monotone,   ///< the Markov policy of monotonic V-learning
+};
+inline constexpr std::array<std::string_view, 4> kCertifiedOutputNames = {"nested", "markov",
+                                                                          "marginals", "monotone"};
+
+/// Where an execution of the nested output begins.
+enum class CertifiedStart : std::uint8_t { uniform, last, best };
+inline constexpr std::array<std::string_view, 3> kCertifiedStartNames = {"uniform", "last", "best"};
+
+struct PlayerCertificate {
+  std::string name;
+  /// What the policy is worth: one number where it is known exactly (all but nash, nested), else an
+  /// interval.
+  double value_lower = 0.0;
+  double value_upper = 0.0;
+  /// What the best deviation is worth: at most this,
+  double deviation_upper = 0.0;
+  /// and at least this, which the witness earns; nothing where no witness was evaluated.
+  std::optional<double> deviation_lower = std::nullopt;
+  /// How far off each of the numbers above may be.
+  double rounding = 0.0;
+  /// What a deviation gains: deviation - value, widened by 2 rounding on either side.
+  double gap_upper = 0.0;
+  std::optional<double> gap_lower = std::nullopt;
+  /// The deviation that deviation_lower belongs to, actions counted from 0. For ce of each cell and
+  /// each action that was recommended, else of each cell. Cells in the order of steps, then states.
+  std::vector<std::uint32_t> witness;
+};
+
+struct Certificate {
+  std::string version;
+  std::string game;
+  std::string game_hash;
+  Target target = Target::cce;
+  CertifiedOutput output = CertifiedOutput::nested;
+  std::uint64_t weights = 0;   ///< c of the output weights (c + 1)/(c + n)
+  std::uint64_t episodes = 0;  ///< K: the policy is made of the visits of so many
+  /// Of the nested output: the index k is drawn uniformly from 1, ..., K, or is start_episode,
+  /// which is K + 1 for `last`.
+  CertifiedStart start = CertifiedStart::last;
+  std::uint64_t start_episode = 0;
+  /// SHA-256 of each player's policy file, as hex digits; without a history one hash of all
+  /// policies in the order of play (stream_hash).
+  std::vector<std::string> policy_hashes;
+  std::optional<std::string> stream_hash = std::nullopt;
+  std::vector<PlayerCertificate> players;
+  /// The largest gap of a player, and the sum of all (NashConv). For nash both players' gaps are
+  /// known only together: each is at most the sum.
+  double gap_upper = 0.0;
+  std::optional<double> gap_lower = std::nullopt;
+  double sum_upper = 0.0;
+  std::optional<double> sum_lower = std::nullopt;
+};
+
+[[nodiscard]] std::string to_json(const Certificate& certificate);
+/// Throws Error that names file, key and problem. Everything is checked that can be without the
+/// game: ranges, kinds, sizes that agree, intervals that are intervals.
+[[nodiscard]] Certificate certificate_from_json(std::string_view text, const std::string& source);
+[[nodiscard]] Certificate read_certificate(const std::filesystem::path& path);
+
+}  // namespace vlearn
