@@ -375,6 +375,11 @@ ArrayValues ContainerArrays::make_values(const ArrayInfo& info) {
   return {};
 }
 
+Error ContainerArrays::wrong_size(std::string_view name) const {
+  return header_.error(name, "has another size than is wanted here",
+                       "the file is damaged or of another game");
+}
+
 ContainerArrays ContainerArrays::gather(const Read& read,
                                         std::uint64_t file_size,
                                         std::string source,

@@ -54,13 +54,18 @@ class RuleTrainer final : public Trainer {
   void play_until(std::uint64_t episodes, const CancelToken& cancel) override {
     for (; episodes_ < episodes && !cancel.requested(); ++episodes_) {
       if (has_bounds(options_)) add_gaps();
-      play_.play_episode(Episode(episodes_));
+      if (watch_) {
+        play_.play_episode(Episode(episodes_), [&](const JointVisit& visit) { show(visit); });
+      } else {
+        play_.play_episode(Episode(episodes_));
+      }
       if (log_ && log_->full()) {
         hand_out(episodes_ + 1 - log_->episodes());
         log_->clear();
       }
     }
   }
+  void watch(Watch watch) override { watch_ = std::move(watch); }
   void keep_history(Sink sink) override {
     const std::vector<Seat> seats = this->seats();
     if (snapshot_size() > kMaxSnapshotNumbers) {
@@ -99,14 +104,14 @@ class RuleTrainer final : public Trainer {
   }
   void load(ContainerArrays& arrays) override {
     std::vector<std::uint64_t> counts(2);
-    detail::put_back<std::uint64_t>(arrays, "run.episodes", {counts});
+    arrays.take_parts<std::uint64_t>("run.episodes", {counts});
     if (counts[0] >= kMaxEpisodes || counts[1] > counts[0]) {
       throw detail::misfit(arrays, "run.episodes", "are impossible");
     }
     episodes_ = counts[0];
     mark_.episodes = counts[1];
-    detail::put_back<double>(arrays, "run.earned_at_mark", {mark_.earned});
-    detail::put_back<double>(arrays, "run.gap_sums", {gap_sums_});
+    arrays.take_parts<double>("run.earned_at_mark", {mark_.earned});
+    arrays.take_parts<double>("run.gap_sums", {gap_sums_});
     play_.load(arrays, episodes_);
     if (!log_) return;
     log_->load(arrays, seats());
@@ -182,6 +187,16 @@ class RuleTrainer final : public Trainer {
   }
 
  private:
+  void show(const JointVisit& visit) {
+    const Frame& frame = play_.frame();
+    profile_.resize(frame.max_profile_size());
+    const PlayerRows<double> rows(frame.action_begins(visit.h, visit.s), profile_);
+    for (const Player player : all<Player>(frame.num_players())) {
+      const std::span<const double> policy = play_.table(player).policy(visit.cell);
+      std::copy(policy.begin(), policy.end(), rows[player].begin());
+    }
+    watch_(visit.h, visit.s, rows);
+  }
   [[nodiscard]] std::vector<Seat> seats() const {
     std::vector<Seat> seats;
     for (const Player player : all<Player>(gap_sums_.size())) seats.push_back(play_.seat(player));
@@ -232,6 +247,8 @@ class RuleTrainer final : public Trainer {
   double log_events_;
   std::optional<VisitLog> log_;
   Sink sink_;
+  Watch watch_;
+  std::vector<double> profile_;
 };
 
 /// Which rule, over which H; log_events for the rigorous ones.

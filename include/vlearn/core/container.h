@@ -17,6 +17,7 @@
 // mapping share this one parser.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -260,9 +261,23 @@ class ContainerArrays {
                              values_[static_cast<std::size_t>(&info - header_.arrays().data())]),
                          {});
   }
+  /// Copies an array to the places that its parts came from, see ContainerWriter::add_parts().
+  /// Throws Error where there is not as much room as it has values.
+  template <ArrayElement T>
+  void take_parts(std::string_view name, const std::vector<std::span<T>>& places) {
+    const std::vector<T> values = take<T>(name);
+    std::span<const T> rest = values;
+    for (const std::span<T> place : places) {
+      if (rest.size() < place.size()) throw wrong_size(name);
+      std::copy_n(rest.begin(), place.size(), place.begin());
+      rest = rest.subspan(place.size());
+    }
+    if (!rest.empty()) throw wrong_size(name);
+  }
 
  private:
   explicit ContainerArrays(ContainerHeader header) : header_(std::move(header)) {}
+  [[nodiscard]] Error wrong_size(std::string_view name) const;
   static ArrayValues make_values(const ArrayInfo& info);
   /// `read` fills a buffer with the bytes that come next.
   using Read = std::function<void(std::span<std::byte>)>;

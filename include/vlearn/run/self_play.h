@@ -168,22 +168,6 @@ namespace detail {
 /// Error (input) for an array of a checkpoint.
 [[nodiscard]] Error misfit(const ContainerArrays& arrays, const char* array, const char* problem);
 
-/// Puts an array back to the places that its parts came from. Throws Error (input) where sizes
-/// differ.
-template <ArrayElement T>
-void put_back(ContainerArrays& arrays, const char* name, const std::vector<std::span<T>>& places) {
-  const std::vector<T> values = arrays.take<T>(name);
-  std::size_t size = 0;
-  for (const std::span<T> place : places) size += place.size();
-  if (values.size() != size) throw misfit(arrays, name, "has another size than the game wants");
-  auto next = values.begin();
-  for (const std::span<T> place : places) {
-    const auto end = next + static_cast<std::ptrdiff_t>(place.size());
-    std::copy(next, end, place.begin());
-    next = end;
-  }
-}
-
 /// Nature's and every player's keys of one episode, step by step.
 [[nodiscard]] std::vector<StreamKey> episode_keys(std::size_t num_players, std::size_t horizon);
 }  // namespace detail
@@ -312,7 +296,7 @@ void SelfPlay<Rule>::save(ContainerWriter& writer) const {
 template <BanditRule Rule>
 void SelfPlay<Rule>::load(ContainerArrays& arrays, std::uint64_t episodes) {
   std::vector<std::uint64_t> visits(seat().num_cells());
-  detail::put_back<std::uint64_t>(arrays, "play.visits", {visits});
+  arrays.take_parts<std::uint64_t>("play.visits", {visits});
   for (std::size_t h = 0; h < seat().horizon; ++h) {
     std::uint64_t left = episodes;  // each has one visit at every step
     for (std::size_t i = seat().first_cell[h]; i < seat().first_cell[h + 1]; ++i) {
@@ -323,7 +307,7 @@ void SelfPlay<Rule>::load(ContainerArrays& arrays, std::uint64_t episodes) {
   }
   std::vector<double> flat;
   for (const VisitClock<Rule>& clock : clocks_) flat.resize(flat.size() + 2 * clock.sums().size());
-  detail::put_back<double>(arrays, "play.sums", {flat});
+  arrays.take_parts<double>("play.sums", {flat});
   std::span<const double> rest = flat;
   for (VisitClock<Rule>& clock : clocks_) {
     std::vector<VisitSums> own(clock.sums().size());
@@ -340,7 +324,7 @@ void SelfPlay<Rule>::load(ContainerArrays& arrays, std::uint64_t episodes) {
   for (std::size_t part = 0; part < kStateNames.size(); ++part) {
     std::vector<std::span<double>> parts;
     for (ValueTable<Rule>& table : tables_) parts.push_back(table.state()[part]);
-    detail::put_back<double>(arrays, kStateNames[part], parts);
+    arrays.take_parts<double>(kStateNames[part], parts);
   }
   std::vector<std::span<double>> policies;
   std::vector<std::span<std::uint8_t>> marks;
@@ -348,9 +332,9 @@ void SelfPlay<Rule>::load(ContainerArrays& arrays, std::uint64_t episodes) {
     policies.push_back(output.policies());
     marks.push_back(output.marks());
   }
-  detail::put_back<double>(arrays, "play.outputs", policies);
-  detail::put_back<std::uint8_t>(arrays, "play.output_marks", marks);
-  detail::put_back<double>(arrays, "play.earned", {earned_});
+  arrays.take_parts<double>("play.outputs", policies);
+  arrays.take_parts<std::uint8_t>("play.output_marks", marks);
+  arrays.take_parts<double>("play.earned", {earned_});
   for (const ValueTable<Rule>& table : tables_) {
     if (!table.sound()) throw detail::misfit(arrays, "play", "is a state that no play leaves");
   }

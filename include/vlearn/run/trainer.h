@@ -64,6 +64,10 @@ class Trainer {
   /// last V_1 + V_2 - H. Nothing where no proof covers it: see has_bounds(); not beyond
   /// horizon_episodes, and not where the law of the first state is unknown.
   [[nodiscard]] virtual std::optional<double> gap_bound(Player player) const noexcept = 0;
+  /// Sees what all players play at each visit, in the order of play.
+  using Watch = std::function<void(Step h, State s, const Profile& profile)>;
+  virtual void watch(Watch watch) = 0;
+
   /// Takes a piece of a player's history: bytes to append to its policy file.
   using Sink = std::function<void(Player player, std::span<const std::byte> bytes)>;
   /// From now on, and before the first episode, visits are kept; the sink gets every segment when

@@ -1,0 +1,111 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the visits of a run to its certificate.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vlearn/certify/nested.h"
+#include "vlearn/core/certificate.h"
+#include "vlearn/core/container.h"
+#include "vlearn/core/parallel.h"
+#include "vlearn/game/any_game.h"
+#include "vlearn/policy/history.h"
+
+namespace vlearn {
+
+/// An execution's start, and what is known of it: in units of [0, 1] rewards.
+struct AssessedStart {
+  CertifiedStart start = CertifiedStart::last;
+  std::uint64_t start_episode = 0;  ///< k, counted from 1; 0 for uniform
+  Assessment assessment;
+  double rounding = 0.0;
+  std::vector<std::vector<std::uint32_t>> witnesses;  ///< of each player
+};
+
+/// Certifies the nested output of a run that is being played, or played again.
+class RunCertifier {
+ public:
+  /// The game must live on.
+  RunCertifier(const AnyGame& game, Target target, std::uint64_t weights);
+
+  /// As NestedCertifier::visit().
+  void visit(Step h, State s, const Profile& profile) { nested_->visit(h, s, profile); }
+  [[nodiscard]] std::uint64_t episodes() const noexcept { return nested_->episodes(); }
+
+  /// Looks at the gap of executions that start now. Start `best` chooses among the episodes at
+  /// which this was called. Returns the gap, in the user's units, widened by its rounding.
+  double record();
+  /// The smallest gap so far; nothing before the first record().
+  [[nodiscard]] std::optional<double> best_gap() const noexcept { return best_gap_; }
+
+  /// For best there was a record().
+  [[nodiscard]] AssessedStart at(CertifiedStart start) const;
+
+  void save(ContainerWriter& writer) const;
+  void load(ContainerArrays& arrays);
+
+ private:
+  const Frame& frame_;
+  Target target_;
+  std::unique_ptr<NestedCertifier> nested_;
+  std::optional<double> best_gap_;
+  AssessedStart best_;
+};
+
+/// Which policy of which game is certified; what is empty is left for the caller to fill in.
+struct CertificateTitle {
+  std::string game;
+  std::string game_hash;
+  std::vector<std::string> player_names;
+  std::vector<std::string> policy_hashes;
+};
+
+/// The certificate of the nested output. Files are those of all players; without any there is no
+/// lower bound and no witness.
+[[nodiscard]] Certificate certify_nested(const AnyGame& game,
+                                         const CertificateTitle& title,
+                                         Target target,
+                                         std::uint64_t weights,
+                                         std::uint64_t episodes,
+                                         const AssessedStart& assessed,
+                                         std::span<const PolicyFile> files,
+                                         const ParallelOptions& options);
+
+/// Plays a run's visits to a certifier: record() after each episode that `is_recorded` names, and
+/// after the last.
+void certify_history(RunCertifier& certifier,
+                     const Frame& frame,
+                     std::span<const PolicyFile> files,
+                     const std::function<bool(std::uint64_t episodes)>& is_recorded,
+                     const ParallelOptions& options);
+
+/// The certificate of the Markov mixture: at every step the index of a visit is drawn anew, among
+/// all visits of the state, by one draw for all players. Upper and lower bounds agree.
+[[nodiscard]] Certificate certify_markov(const AnyGame& game,
+                                         const CertificateTitle& title,
+                                         Target target,
+                                         std::span<const PolicyFile> files);
+
+/// The policy of a player at a (step, state); valid until the next call.
+using MarkovPolicy = std::function<std::span<const double>(Player player, Step h, State s)>;
+
+/// The certificate of players who play Markov policies independently of each other: what they play
+/// in zero-sum games, where each draws indices of its own (`marginals`), and what monotonic
+/// V-learning returns. Upper and lower bounds agree.
+[[nodiscard]] Certificate certify_product(const AnyGame& game,
+                                          const CertificateTitle& title,
+                                          Target target,
+                                          CertifiedOutput output,
+                                          std::uint64_t weights,
+                                          std::uint64_t episodes,
+                                          const MarkovPolicy& policy);
+
+}  // namespace vlearn

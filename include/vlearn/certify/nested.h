@@ -1,0 +1,156 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The nested mixture of V-learning (the paper's Algorithm 3) in a known game: what it is worth, and
+// what a deviator can make of it, kept up visit by visit from the policies that are played. No
+// history is needed.
+//
+// From (h, s) on, after n visits, the mixture draws visit i with probability alpha_n^i and goes on
+// as it stood at the beginning of that visit's episode. So all numbers of (h, s) are averages with
+// the weights alpha_n^i, and the n-th visit, which played the profile pi, does
+//
+//   U       <- U       + alpha_n (E_{a ~ pi} [r + U_{h+1}]                        - U)
+//   Q(b)    <- Q(b)    + alpha_n (E_{a_-j ~ pi_-j} [r(b, .) + W_{h+1}]            - Q(b))
+//   C(b,b') <- C(b,b') + alpha_n (pi_j(b) E_{a_-j ~ pi_-j} [r(b', .) + W_{h+1}]   - C(b,b'))
+//
+//   U   is the value of the mixture, exactly
+//   W   bounds what a deviator can get: max_b Q(b) for one who ignores what was drawn for it (cce,
+//       nash), sum_b max_b' C(b, b') for one who sees it and may play another action (ce). It is
+//       the value of a deviator who is told, one step late, which visit was drawn.
+//
+// Without visits the mixture plays uniformly to the end. A deviator who does not know the episode k
+// that the execution starts from (start `uniform`) has one answer for all of them at step 1: there
+// the maxima are taken of averages over k.
+//
+// All numbers are sums of [0, 1] rewards.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "vlearn/core/alpha.h"
+#include "vlearn/core/certificate.h"
+#include "vlearn/core/container.h"
+#include "vlearn/core/target.h"
+#include "vlearn/game/any_game.h"
+#include "vlearn/game/backup_both.h"
+
+namespace vlearn {
+
+/// What a policy is worth and what deviations from it are worth, for each player, averaged over the
+/// first state.
+struct Assessment {
+  std::vector<double> values;      ///< without meaning for nash, where nobody knows it
+  std::vector<double> deviations;  ///< at most this
+};
+
+/// The largest gain of a player; for nash, where the values of two players sum to H, that of both
+/// together.
+[[nodiscard]] double gap_of(const Assessment& assessment, Target target, double horizon) noexcept;
+
+/// Numbers of first states, which change only when the state is visited, summed over episodes.
+class StartSums {
+ public:
+  StartSums() = default;
+  /// Where the numbers of each state begin, and at last how many there are.
+  explicit StartSums(std::vector<std::size_t> begins)
+      : begins_(std::move(begins)), sums_(begins_.back(), 0.0), since_(begins_.size() - 1, 0) {}
+
+  /// The numbers of state s were these at the beginning of the episode (counted from 0), and are
+  /// about to change.
+  void before_change(std::size_t s, std::uint64_t episode, std::span<const double> numbers) {
+    const auto times = static_cast<double>(episode + 1 - since_[s]);
+    for (std::size_t i = 0; i < numbers.size(); ++i) sums_[begins_[s] + i] += times * numbers[i];
+    since_[s] = episode + 1;
+  }
+  /// The mean over so many episodes, at least one, where the numbers are these at the end.
+  void mean(std::size_t s,
+            std::uint64_t episodes,
+            std::span<const double> numbers,
+            std::span<double> result) const {
+    const auto times = static_cast<double>(episodes - since_[s]);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      result[i] = (sums_[begins_[s] + i] + times * numbers[i]) / static_cast<double>(episodes);
+    }
+  }
+  [[nodiscard]] std::span<double> sums() noexcept { return sums_; }
+  [[nodiscard]] std::span<const double> sums() const noexcept { return sums_; }
+  [[nodiscard]] std::span<std::uint64_t> since() noexcept { return since_; }
+  [[nodiscard]] std::span<const std::uint64_t> since() const noexcept { return since_; }
+
+ private:
+  std::vector<std::size_t> begins_;
+  std::vector<double> sums_;
+  std::vector<std::uint64_t> since_;
+};
+
+class NestedCertifier {
+ public:
+  virtual ~NestedCertifier() = default;
+  NestedCertifier(const NestedCertifier&) = delete;
+  NestedCertifier& operator=(const NestedCertifier&) = delete;
+  NestedCertifier(NestedCertifier&&) = delete;
+  NestedCertifier& operator=(NestedCertifier&&) = delete;
+
+  /// All visits of an episode in the order of its steps: so the numbers of step h + 1 are still
+  /// those of the beginning of the episode when step h needs them. The last step ends it.
+  virtual void visit(Step h, State s, const Profile& profile) = 0;
+  [[nodiscard]] virtual std::uint64_t episodes() const noexcept = 0;
+
+  /// Of executions that start after all episodes so far (k = K + 1),
+  [[nodiscard]] virtual Assessment last() const = 0;
+  /// and of those that start from one of them, drawn uniformly. There is one at least.
+  [[nodiscard]] virtual Assessment uniform() const = 0;
+
+  /// The deviation that looks best, as certificates have it. Where `uniform` is set, at step 1 for
+  /// who does not know k.
+  [[nodiscard]] virtual std::vector<std::uint32_t> witness(Player player, bool uniform) const = 0;
+
+  /// No number above is off by more than this.
+  [[nodiscard]] virtual double rounding() const noexcept = 0;
+
+  /// Everything that changes, for a checkpoint; as Trainer::save() and load().
+  virtual void save(ContainerWriter& writer) const = 0;
+  virtual void load(ContainerArrays& arrays) = 0;
+
+ protected:
+  NestedCertifier() = default;
+};
+
+/// Of executions with the output weights (c + 1)/(c + n), c = weights. The game must live on.
+[[nodiscard]] std::unique_ptr<NestedCertifier> make_nested_certifier(const AnyGame& game,
+                                                                     Target target,
+                                                                     std::uint64_t weights);
+
+/// The exact value of one fixed deviation for each player: a lower bound of what the best is worth.
+/// The same recursion as U, with a player's policy replaced by the witness.
+class NestedWitness {
+ public:
+  virtual ~NestedWitness() = default;
+  NestedWitness(const NestedWitness&) = delete;
+  NestedWitness& operator=(const NestedWitness&) = delete;
+  NestedWitness(NestedWitness&&) = delete;
+  NestedWitness& operator=(NestedWitness&&) = delete;
+
+  /// As NestedCertifier::visit().
+  virtual void visit(Step h, State s, const Profile& profile) = 0;
+  [[nodiscard]] virtual std::vector<double> last() const = 0;
+  [[nodiscard]] virtual std::vector<double> uniform() const = 0;
+
+ protected:
+  NestedWitness() = default;
+};
+
+/// witnesses[j]: of player j, as NestedCertifier::witness() makes them.
+[[nodiscard]] std::unique_ptr<NestedWitness> make_nested_witness(
+    const AnyGame& game,
+    Target target,
+    std::uint64_t weights,
+    std::vector<std::vector<std::uint32_t>> witnesses);
+
+}  // namespace vlearn

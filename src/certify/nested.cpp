@@ -1,0 +1,512 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/certify/nested.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "vlearn/core/error.h"
+#include "vlearn/core/random.h"
+
+namespace vlearn {
+
+double gap_of(const Assessment& assessment, Target target, double horizon) noexcept {
+  const std::vector<double>& deviations = assessment.deviations;
+  if (target == Target::nash) return deviations[0] + deviations[1] - horizon;
+  double gap = deviations[0] - assessment.values[0];
+  for (std::size_t j = 1; j < deviations.size(); ++j) {
+    gap = std::max(gap, deviations[j] - assessment.values[j]);
+  }
+  return gap;
+}
+
+namespace {
+
+constexpr double kEpsilon = 0x1p-53;
+
+/// One number for each player and state of a step, as backups want them.
+class StepValues {
+ public:
+  StepValues(std::size_t num_players, std::size_t num_states)
+      : num_states_(num_states), values_(num_players * num_states, 0.0) {}
+  [[nodiscard]] double& at(std::size_t player, State s) noexcept {
+    return values_[player * num_states_ + s.index()];
+  }
+  [[nodiscard]] double at(std::size_t player, State s) const noexcept {
+    return values_[player * num_states_ + s.index()];
+  }
+  [[nodiscard]] NextValues next() const noexcept { return {values_, num_states_}; }
+  [[nodiscard]] std::span<double> all() noexcept { return values_; }
+  [[nodiscard]] std::span<const double> all() const noexcept { return values_; }
+
+ private:
+  std::size_t num_states_;
+  std::vector<double> values_;
+};
+
+void move_to(double& mean, double alpha, double x) noexcept { mean += alpha * (x - mean); }
+
+/// absorb(stage) for uniform play everywhere, from the last step to the first.
+template <class Absorb>
+void for_uniform_play(const Frame& frame, const Absorb& absorb) {
+  std::vector<double> uniform(frame.max_profile_size());
+  for (std::size_t h = frame.horizon(); h-- > 0;) {
+    for (const State s : all<State>(frame.num_states(Step(h)))) {
+      const PlayerRows<double> rows(frame.action_begins(Step(h), s), uniform);
+      for (const Player player : all<Player>(frame.num_players())) {
+        const std::span<double> row = rows[player];
+        std::fill(row.begin(), row.end(), 1.0 / static_cast<double>(row.size()));
+      }
+      absorb(Stage{Step(h), s, rows});
+    }
+  }
+}
+
+/// Visits of every (step, state), and the episode that they belong to.
+class VisitCounts {
+ public:
+  explicit VisitCounts(const Frame& frame) : horizon_(frame.horizon()) {
+    for (const Step h : all<Step>(horizon_)) counts_.emplace_back(frame.num_states(h), 0);
+  }
+  /// The number of this visit; the last step ends the episode.
+  std::uint64_t count(Step h, State s) noexcept {
+    if (h.index() + 1 == horizon_) ++episodes_;
+    return ++counts_[h.index()][s.index()];
+  }
+  /// Of the episode that is being played, counted from 0, at its first step.
+  [[nodiscard]] std::uint64_t episodes() const noexcept { return episodes_; }
+  [[nodiscard]] std::uint64_t most(std::size_t h) const noexcept {
+    return *std::max_element(counts_[h].begin(), counts_[h].end());
+  }
+  [[nodiscard]] std::vector<std::vector<std::uint64_t>>& all_counts() noexcept { return counts_; }
+  [[nodiscard]] const std::vector<std::vector<std::uint64_t>>& all_counts() const noexcept {
+    return counts_;
+  }
+  void set_episodes(std::uint64_t episodes) noexcept { episodes_ = episodes; }
+
+ private:
+  std::size_t horizon_;
+  std::uint64_t episodes_ = 0;
+  std::vector<std::vector<std::uint64_t>> counts_;  // [step][state]
+};
+
+template <KnownGame G>
+class Certifier final : public NestedCertifier {
+ public:
+  Certifier(const G& game, Target target, std::uint64_t weights)
+      : game_(game),
+        frame_(game.frame()),
+        target_(target),
+        alpha_(weights),
+        visits_(frame_),
+        values_(frame_.num_players()),
+        q_(frame_.max_profile_size()) {
+    const std::size_t m = frame_.num_players();
+    for (const Step h : all<Step>(frame_.horizon())) {
+      Level& level = levels_.emplace_back(m, frame_.num_states(h));
+      for (const State s : all<State>(frame_.num_states(h))) {
+        level.begins.push_back(level.begins.back() + num_answers(h, s));
+      }
+      level.answers.resize(level.begins.back(), 0.0);
+    }
+    std::vector<std::size_t> begins = {0};
+    for (std::size_t s = 0; s < frame_.num_states(Step()); ++s) begins.push_back(m * (s + 1));
+    value_sums_ = StartSums(std::move(begins));
+    answer_sums_ = StartSums(levels_.front().begins);
+    // A weight of 1 puts uniform play in the place of nothing.
+    for_uniform_play(frame_, [&](const Stage& stage) { absorb(stage, 1.0); });
+  }
+
+  void visit(Step h, State s, const Profile& profile) override {
+    if (h.index() == 0) {
+      value_sums_.before_change(s.index(), visits_.episodes(), start_values(s));
+      answer_sums_.before_change(s.index(), visits_.episodes(), answers(levels_.front(), s));
+    }
+    absorb({h, s, profile}, alpha_.rate(visits_.count(h, s)));
+  }
+
+  [[nodiscard]] std::uint64_t episodes() const noexcept override { return visits_.episodes(); }
+
+  [[nodiscard]] Assessment last() const override {
+    const Level& first = levels_.front();
+    return over_first_states([&](State s, std::span<double> values, std::span<double> deviations) {
+      for (std::size_t j = 0; j < values.size(); ++j) {
+        values[j] = first.follow.at(j, s);
+        deviations[j] = first.deviate.at(j, s);
+      }
+    });
+  }
+
+  [[nodiscard]] Assessment uniform() const override {
+    std::vector<double> row;
+    return over_first_states([&](State s, std::span<double> values, std::span<double> deviations) {
+      value_sums_.mean(s.index(), episodes(), start_values(s), values);
+      const std::span<const double> now = answers(levels_.front(), s);
+      row.resize(now.size());
+      answer_sums_.mean(s.index(), episodes(), now, row);
+      best_answers(Step(), s, row, deviations, nullptr);
+    });
+  }
+
+  [[nodiscard]] std::vector<std::uint32_t> witness(Player player, bool uniform) const override {
+    std::vector<std::uint32_t> witness;
+    std::vector<double> row;
+    std::vector<double> ignored(frame_.num_players());
+    std::vector<std::vector<std::uint32_t>> best(frame_.num_players());
+    for (const Step h : all<Step>(frame_.horizon())) {
+      for (const State s : all<State>(frame_.num_states(h))) {
+        const std::span<const double> now = answers(levels_[h.index()], s);
+        row.assign(now.begin(), now.end());
+        if (uniform && h.index() == 0) answer_sums_.mean(s.index(), episodes(), now, row);
+        best_answers(h, s, row, ignored, &best);
+        const std::vector<std::uint32_t>& own = best[player.index()];
+        witness.insert(witness.end(), own.begin(), own.end());
+      }
+    }
+    return witness;
+  }
+
+  /// Let eps be 2^-53 and V = H. One visit adds the error of a backup to what the next step has
+  /// already, weighted like everything else; and the rounding of its own three operations, at most
+  /// (1 + 4 alpha) eps V, of which a share prod (1 - alpha) lasts: sum_i prod_{j > i} (1 - alpha_j)
+  /// is at most 1 + n/(c + 2) after n visits. Policies sum to one within B eps each. Maxima add
+  /// nothing, sums over B actions B eps V, over S first states S eps V, over the n visits of a
+  /// first state (start `uniform`) n eps V. Twice that covers terms of second order.
+  [[nodiscard]] double rounding() const noexcept override {
+    const auto horizon = static_cast<double>(frame_.horizon());
+    const auto actions = static_cast<double>(frame_.max_actions());
+    const auto players = static_cast<double>(frame_.num_players());
+    const double backup =
+        game_.backup_error(horizon) + players * actions * kEpsilon * (1.0 + horizon);
+    double sum = 0.0;
+    for (std::size_t h = 0; h < frame_.horizon(); ++h) {
+      const double lasting =
+          static_cast<double>(visits_.most(h)) / static_cast<double>(alpha_.c() + 2);
+      sum += backup + (lasting + 6.0 + 2.0 * actions) * kEpsilon * horizon;
+    }
+    const auto starts = static_cast<double>(frame_.num_states(Step()));
+    sum += (static_cast<double>(visits_.most(0)) + starts + 4.0) * kEpsilon * horizon;
+    return 2.0 * sum;
+  }
+
+  void save(ContainerWriter& writer) const override {
+    std::vector<std::span<const std::uint64_t>> counts;
+    std::vector<std::span<const double>> follow;
+    std::vector<std::span<const double>> answers;
+    for (const auto& step : visits_.all_counts()) counts.emplace_back(step);
+    for (const Level& level : levels_) {
+      follow.push_back(level.follow.all());
+      answers.emplace_back(level.answers);
+    }
+    writer.add_parts("certify.visits", counts);
+    writer.add_parts("certify.values", follow).add_parts("certify.answers", answers);
+    writer.add_parts<double>("certify.sums", {value_sums_.sums(), answer_sums_.sums()});
+    writer.add_parts<std::uint64_t>("certify.since", {value_sums_.since(), answer_sums_.since()});
+  }
+
+  void load(ContainerArrays& arrays) override {
+    std::vector<std::span<std::uint64_t>> counts;
+    std::vector<std::span<double>> follow;
+    std::vector<std::span<double>> answers;
+    for (auto& step : visits_.all_counts()) counts.emplace_back(step);
+    for (Level& level : levels_) {
+      follow.push_back(level.follow.all());
+      answers.emplace_back(level.answers);
+    }
+    arrays.take_parts("certify.visits", counts);
+    arrays.take_parts("certify.values", follow);
+    arrays.take_parts("certify.answers", answers);
+    arrays.take_parts<double>("certify.sums", {value_sums_.sums(), answer_sums_.sums()});
+    arrays.take_parts<std::uint64_t>("certify.since", {value_sums_.since(), answer_sums_.since()});
+    const auto refuse = [&](const char* array) {
+      return arrays.header().error(array, "is not what any visits leave",
+                                   "the file is damaged or of another run");
+    };
+    std::optional<std::uint64_t> episodes;
+    for (const auto& step : visits_.all_counts()) {
+      std::uint64_t sum = 0;
+      for (const std::uint64_t count : step) {
+        if (count > kMaxEpisodes - sum) throw refuse("certify.visits");
+        sum += count;
+      }
+      if (episodes.value_or(sum) != sum) throw refuse("certify.visits");
+      episodes = sum;
+    }
+    visits_.set_episodes(*episodes);
+    for (const StartSums* sums : {&value_sums_, &answer_sums_}) {
+      for (const std::uint64_t since : sums->since()) {
+        if (since > *episodes) throw refuse("certify.since");
+      }
+    }
+    for (const Step h : all<Step>(frame_.horizon())) {
+      for (const State s : all<State>(frame_.num_states(h))) set_deviations(h, s);
+    }
+  }
+
+ private:
+  struct Level {
+    Level(std::size_t num_players, std::size_t num_states)
+        : follow(num_players, num_states), deviate(num_players, num_states) {}
+    StepValues follow;                      // U
+    StepValues deviate;                     // W
+    std::vector<std::size_t> begins = {0};  // of each state among the answers
+    std::vector<double> answers;            // Q of each player, or C
+  };
+
+  /// Q has a number for each own action, C one for each pair.
+  [[nodiscard]] std::size_t answers_of(std::size_t num_actions) const noexcept {
+    return target_ == Target::ce ? num_actions * num_actions : num_actions;
+  }
+  [[nodiscard]] std::size_t num_answers(Step h, State s) const noexcept {
+    std::size_t count = 0;
+    for (const Player player : all<Player>(frame_.num_players())) {
+      count += answers_of(frame_.num_actions(player, h, s));
+    }
+    return count;
+  }
+  [[nodiscard]] static std::span<const double> answers(const Level& level, State s) noexcept {
+    const std::size_t begin = level.begins[s.index()];
+    return std::span(level.answers).subspan(begin, level.begins[s.index() + 1] - begin);
+  }
+  /// U of all players at a first state; valid until the next call.
+  [[nodiscard]] std::span<const double> start_values(State s) const {
+    start_values_.resize(frame_.num_players());
+    for (std::size_t j = 0; j < start_values_.size(); ++j) {
+      start_values_[j] = levels_.front().follow.at(j, s);
+    }
+    return start_values_;
+  }
+
+  void absorb(const Stage& stage, double alpha) noexcept {
+    const ActionValues q(frame_.action_begins(stage.h, stage.s), q_);
+    Level& level = levels_[stage.h.index()];
+    const bool last = frame_.is_last(stage.h);
+    const Level* const next = last ? nullptr : &levels_[stage.h.index() + 1];
+    const NextValues deviate = last ? NextValues() : next->deviate.next();
+    if (target_ == Target::nash) {
+      game_.backup_all(stage, deviate, q, workspace_);
+    } else {
+      const NextValues follow = last ? NextValues() : next->follow.next();
+      backup_both(game_, stage, follow, deviate, values_, q, workspace_);
+      for (std::size_t j = 0; j < values_.size(); ++j) {
+        move_to(level.follow.at(j, stage.s), alpha, values_[j]);
+      }
+    }
+    double* answer = level.answers.data() + level.begins[stage.s.index()];
+    for (const Player player : all<Player>(frame_.num_players())) {
+      const std::span<const double> own = q[player];
+      if (target_ != Target::ce) {
+        for (const double x : own) move_to(*answer++, alpha, x);
+        continue;
+      }
+      for (const double chance : stage.profile[player]) {
+        for (const double x : own) move_to(*answer++, alpha, chance * x);
+      }
+    }
+    set_deviations(stage.h, stage.s);
+  }
+
+  void set_deviations(Step h, State s) noexcept {
+    Level& level = levels_[h.index()];
+    const double* answer = level.answers.data() + level.begins[s.index()];
+    for (const Player player : all<Player>(frame_.num_players())) {
+      const std::size_t n = frame_.num_actions(player, h, s);
+      const std::size_t rows = target_ == Target::ce ? n : 1;
+      double sum = 0.0;
+      for (std::size_t b = 0; b < rows; ++b, answer += n)
+        sum += *std::max_element(answer, answer + n);
+      level.deviate.at(player.index(), s) = sum;
+    }
+  }
+
+  /// What each player's best answers are worth; and which they are, the first of equals.
+  void best_answers(Step h,
+                    State s,
+                    std::span<const double> answers,
+                    std::span<double> worth,
+                    std::vector<std::vector<std::uint32_t>>* which) const {
+    const double* answer = answers.data();
+    for (const Player player : all<Player>(frame_.num_players())) {
+      const std::size_t n = frame_.num_actions(player, h, s);
+      const std::size_t rows = target_ == Target::ce ? n : 1;
+      worth[player.index()] = 0.0;
+      if (which != nullptr) (*which)[player.index()].clear();
+      for (std::size_t b = 0; b < rows; ++b, answer += n) {
+        const double* const best = std::max_element(answer, answer + n);
+        worth[player.index()] += *best;
+        if (which == nullptr) continue;
+        (*which)[player.index()].push_back(static_cast<std::uint32_t>(best - answer));
+      }
+    }
+  }
+
+  /// of(s, values, deviations), averaged by the law of the first state.
+  template <class Of>
+  [[nodiscard]] Assessment over_first_states(const Of& of) const {
+    const std::size_t m = frame_.num_players();
+    Assessment result{std::vector<double>(m, 0.0), std::vector<double>(m, 0.0)};
+    std::vector<double> values(m);
+    std::vector<double> deviations(m);
+    for (const State s : all<State>(frame_.num_states(Step()))) {
+      const double chance = frame_.initial()[s.index()];
+      if (chance == 0.0) continue;
+      of(s, std::span(values), std::span(deviations));
+      for (std::size_t j = 0; j < m; ++j) {
+        result.values[j] += chance * values[j];
+        result.deviations[j] += chance * deviations[j];
+      }
+    }
+    return result;
+  }
+
+  const G& game_;
+  const Frame& frame_;
+  Target target_;
+  AlphaWeights alpha_;
+  VisitCounts visits_;
+  std::vector<Level> levels_;
+  StartSums value_sums_;
+  StartSums answer_sums_;
+  // Of one visit:
+  std::vector<double> values_;
+  std::vector<double> q_;
+  mutable std::vector<double> start_values_;
+  Workspace workspace_;
+};
+
+template <KnownGame G>
+class Witness final : public NestedWitness {
+ public:
+  Witness(const G& game,
+          Target target,
+          std::uint64_t weights,
+          std::vector<std::vector<std::uint32_t>> witnesses)
+      : game_(game),
+        frame_(game.frame()),
+        target_(target),
+        alpha_(weights),
+        visits_(frame_),
+        witnesses_(std::move(witnesses)),
+        q_(frame_.max_profile_size()) {
+    const std::size_t m = frame_.num_players();
+    std::vector<std::size_t> next(m, 0);
+    for (const Step h : all<Step>(frame_.horizon())) {
+      levels_.emplace_back(m, frame_.num_states(h));
+      for (const State s : all<State>(frame_.num_states(h))) {
+        for (const Player player : all<Player>(m)) {
+          const std::size_t j = player.index();
+          begins_.push_back(next[j]);
+          next[j] += target_ == Target::ce ? frame_.num_actions(player, h, s) : 1;
+        }
+      }
+      first_cell_.push_back(begins_.size());
+    }
+    std::vector<std::size_t> begins = {0};
+    for (std::size_t s = 0; s < frame_.num_states(Step()); ++s) begins.push_back(m * (s + 1));
+    sums_ = StartSums(std::move(begins));
+    for_uniform_play(frame_, [&](const Stage& stage) { absorb(stage, 1.0); });
+  }
+
+  void visit(Step h, State s, const Profile& profile) override {
+    if (h.index() == 0) sums_.before_change(s.index(), visits_.episodes(), start_values(s));
+    absorb({h, s, profile}, alpha_.rate(visits_.count(h, s)));
+  }
+
+  [[nodiscard]] std::vector<double> last() const override {
+    return over_first_states([&](State s, std::span<double> values) {
+      const std::span<const double> now = start_values(s);
+      std::copy(now.begin(), now.end(), values.begin());
+    });
+  }
+  [[nodiscard]] std::vector<double> uniform() const override {
+    return over_first_states([&](State s, std::span<double> values) {
+      sums_.mean(s.index(), visits_.episodes(), start_values(s), values);
+    });
+  }
+
+ private:
+  void absorb(const Stage& stage, double alpha) noexcept {
+    const ActionValues q(frame_.action_begins(stage.h, stage.s), q_);
+    const std::size_t h = stage.h.index();
+    const NextValues next = frame_.is_last(stage.h) ? NextValues() : levels_[h + 1].next();
+    game_.backup_all(stage, next, q, workspace_);
+    const std::size_t m = frame_.num_players();
+    const std::size_t place = (h == 0 ? 0 : first_cell_[h - 1]) + stage.s.index() * m;
+    for (const Player player : all<Player>(m)) {
+      const std::size_t j = player.index();
+      const std::span<const double> own = q[player];
+      const std::uint32_t* const answer = witnesses_[j].data() + begins_[place + j];
+      double x = 0.0;
+      if (target_ != Target::ce) {
+        x = own[*answer];
+      } else {
+        const std::span<const double> policy = stage.profile[player];
+        for (std::size_t b = 0; b < policy.size(); ++b) x += policy[b] * own[answer[b]];
+      }
+      move_to(levels_[h].at(j, stage.s), alpha, x);
+    }
+  }
+  [[nodiscard]] std::span<const double> start_values(State s) const {
+    start_values_.resize(frame_.num_players());
+    for (std::size_t j = 0; j < start_values_.size(); ++j) {
+      start_values_[j] = levels_.front().at(j, s);
+    }
+    return start_values_;
+  }
+  template <class Of>
+  [[nodiscard]] std::vector<double> over_first_states(const Of& of) const {
+    std::vector<double> result(frame_.num_players(), 0.0);
+    std::vector<double> values(frame_.num_players());
+    for (const State s : all<State>(frame_.num_states(Step()))) {
+      const double chance = frame_.initial()[s.index()];
+      if (chance == 0.0) continue;
+      of(s, std::span(values));
+      for (std::size_t j = 0; j < values.size(); ++j) result[j] += chance * values[j];
+    }
+    return result;
+  }
+
+  const G& game_;
+  const Frame& frame_;
+  Target target_;
+  AlphaWeights alpha_;
+  VisitCounts visits_;
+  std::vector<std::vector<std::uint32_t>> witnesses_;  // of each player
+  std::vector<std::size_t> begins_;                    // [cell][player] among them
+  std::vector<std::size_t> first_cell_;                // where each step's begins end
+  std::vector<StepValues> levels_;
+  StartSums sums_;
+  std::vector<double> q_;
+  mutable std::vector<double> start_values_;
+  Workspace workspace_;
+};
+
+}  // namespace
+
+std::unique_ptr<NestedCertifier> make_nested_certifier(const AnyGame& game,
+                                                       Target target,
+                                                       std::uint64_t weights) {
+  return std::visit(
+      [&](const auto& model) -> std::unique_ptr<NestedCertifier> {
+        return std::make_unique<Certifier<std::remove_cvref_t<decltype(model)>>>(model, target,
+                                                                                 weights);
+      },
+      game);
+}
+
+std::unique_ptr<NestedWitness> make_nested_witness(
+    const AnyGame& game,
+    Target target,
+    std::uint64_t weights,
+    std::vector<std::vector<std::uint32_t>> witnesses) {
+  return std::visit(
+      [&](const auto& model) -> std::unique_ptr<NestedWitness> {
+        return std::make_unique<Witness<std::remove_cvref_t<decltype(model)>>>(
+            model, target, weights, std::move(witnesses));
+      },
+      game);
+}
+
+}  // namespace vlearn

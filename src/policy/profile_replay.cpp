@@ -1,0 +1,102 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/policy/profile_replay.h"
+
+#include <algorithm>
+
+#include "vlearn/core/error.h"
+#include "vlearn/policy/walk.h"
+
+namespace vlearn {
+namespace {
+
+/// Numbers of the policies that are kept at a time.
+constexpr std::uint64_t kBlockNumbers = std::uint64_t{1} << 22U;
+
+/// The walks of all players through one cell.
+struct CellWalk {
+  std::size_t cell;
+  Step h;
+  State s;
+  std::vector<ReplayMemory> memory;
+  std::vector<PolicyWalk> walks;
+};
+
+Error not_of_one_run() {
+  return {ErrorKind::input, "policy files", "are not of one run",
+          "give the files of all players of a run"};
+}
+
+std::vector<CellWalk> make_walks(std::span<const PolicyFile> files, std::uint64_t episodes) {
+  const Seat& seat = files.front().header().seat;
+  std::vector<CellWalk> all_walks;
+  for (std::size_t h = 0; h < seat.horizon; ++h) {
+    for (std::size_t cell = seat.first_cell[h]; cell < seat.first_cell[h + 1]; ++cell) {
+      const std::uint64_t visits = files.front().visits_before(cell, episodes);
+      for (const PolicyFile& file : files) {
+        if (file.visits_before(cell, episodes) != visits) throw not_of_one_run();
+      }
+      if (visits == 0) continue;
+      CellWalk& made = all_walks.emplace_back();
+      made.cell = cell;
+      made.h = Step(h);
+      made.s = State(cell - seat.first_cell[h]);
+      made.memory.resize(files.size());
+      made.walks.reserve(files.size());
+      for (std::size_t j = 0; j < files.size(); ++j) {
+        made.walks.emplace_back(files[j], cell, made.memory[j]);
+      }
+    }
+  }
+  return all_walks;
+}
+
+}  // namespace
+
+void replay_profiles(std::span<const PolicyFile> files,
+                     std::uint64_t episodes,
+                     const ParallelOptions& options,
+                     const SeeProfile& see) {
+  const Seat& seat = files.front().header().seat;
+  std::size_t width = 0;  // of the widest profile
+  for (const PolicyFile& file : files) {
+    if (file.header().seat.first_cell != seat.first_cell || file.episodes() < episodes) {
+      throw not_of_one_run();
+    }
+    const std::vector<std::uint32_t>& actions = file.header().seat.num_actions;
+    width += *std::max_element(actions.begin(), actions.end());
+  }
+  std::vector<CellWalk> walks = make_walks(files, episodes);
+  const std::uint64_t block = std::clamp<std::uint64_t>(kBlockNumbers / (width * seat.horizon), 1,
+                                                        std::max<std::uint64_t>(episodes, 1));
+  std::vector<double> policies(block * seat.horizon * width);
+  std::vector<const CellWalk*> path(block * seat.horizon);  // who was visited
+  std::vector<std::size_t> sizes(path.size());
+
+  for (std::uint64_t begin = 0; begin < episodes; begin += block) {
+    const std::uint64_t end = std::min(begin + block, episodes);
+    std::fill(path.begin(), path.end(), nullptr);
+    parallel_for(walks.size(), options, [&](std::size_t i) {
+      CellWalk& cell = walks[i];
+      while (cell.walks.front().logged() && cell.walks.front().episode() < end) {
+        const std::uint64_t episode = cell.walks.front().episode();
+        const std::size_t slot = (episode - begin) * seat.horizon + cell.h.index();
+        double* next = policies.data() + slot * width;
+        for (PolicyWalk& walk : cell.walks) {
+          if (!walk.logged() || walk.episode() != episode) throw not_of_one_run();
+          next = std::copy(walk.policy().begin(), walk.policy().end(), next);
+          walk.next();
+        }
+        path[slot] = &cell;
+        sizes[slot] = static_cast<std::size_t>(next - (policies.data() + slot * width));
+      }
+    });
+    const std::size_t slots = (end - begin) * seat.horizon;
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      if (path[slot] == nullptr) throw not_of_one_run();
+      see(path[slot]->h, path[slot]->s, std::span(policies).subspan(slot * width, sizes[slot]));
+    }
+  }
+}
+
+}  // namespace vlearn
