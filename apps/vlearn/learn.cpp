@@ -31,8 +31,8 @@ namespace {
 
 constexpr std::size_t kShownPlayers = 8;
 
-std::string how_to_go_on(const std::filesystem::path& run) {
-  return fmt::format("the run goes on from its last checkpoint: vlearn learn --resume {}",
+std::string how_to_go_on(const std::filesystem::path& run, const RunTitle& title) {
+  return fmt::format("go on with: vlearn learn {}--resume {}", title.game == "-" ? "GAME " : "",
                      run.string());
 }
 
@@ -116,20 +116,18 @@ LearnConfig resolve(const Options& options, const Frame& frame) {
 struct Run {
   LearnConfig config;
   std::filesystem::path out;
-  bool begun = false;                                // and now resumed
+  RunFolder::Existing existing;
   std::optional<LearnResult> result = std::nullopt;  // nothing: stopped before it began
 };
 
 void write_run(JsonWriter& json, const RunTitle& title, const LoadedGame& game, const Run& run) {
+  const std::string config = config_to_json(title, run.config);
   json.begin_object();
-  write_result(json, title, game.about.names, run.config, *run.result);
+  write_result(json, title, game.about.names, run.config,
+               to_hex(sha256(std::as_bytes(std::span(config)))), *run.result);
 }
 
-void learn_one(Run& run,
-               const RunTitle& title,
-               const LoadedGame& game,
-               const std::string& config_text,
-               LearnHooks hooks) {
+void learn_one(Run& run, const RunTitle& title, const LoadedGame& game, LearnHooks hooks) {
   using Clock = std::chrono::steady_clock;
   const Frame& frame = frame_of(game.game);
   const std::unique_ptr<Trainer> trainer = std::visit(
@@ -137,26 +135,28 @@ void learn_one(Run& run,
         return make_trainer(GameRef(model), run.config.learner, run.config.seed);
       },
       game.game);
-  RunFolder folder(run.out, config_text, run.config.history ? frame.num_players() : 0);
-  const auto tell = [](const std::string& message) { note("not used: " + message); };
-  if (!run.begun || !folder.go_on(*trainer, tell)) folder.begin(*trainer, title, run.config);
+  const RunState state{*trainer};
+  RunFolder folder(run.out, config_to_json(title, run.config),
+                   run.config.history ? frame.num_players() : 0, run.existing);
+  folder.open(state, title, run.config,
+              [](const std::string& message) { note("not used: " + message); });
   const Clock::time_point begin = Clock::now();
   hooks.row = [&](const MetricsRow& row) {
     const std::chrono::duration<double> elapsed = Clock::now() - begin;
     folder.add(row, elapsed.count());
   };
-  hooks.checkpoint = [&] { folder.save_checkpoint(*trainer); };
+  hooks.checkpoint = [&] { folder.save_checkpoint(state); };
+  if (hooks.progress) hooks.progress(trainer->episodes());
   try {
     run.result = learn(*trainer, frame, run.config, hooks);
     JsonWriter json;
     write_run(json, title, game, run);
-    folder.finish(json.end_object().text() + "\n", *trainer, frame, run.config,
-                  run.result->stopped);
+    folder.finish(json.end_object().text() + "\n", state, frame, run.config, run.result->stopped);
   } catch (const Error&) {
-    note(how_to_go_on(run.out));
+    note(how_to_go_on(run.out, title));
     throw;
   }
-  if (run.result->stopped == Stopped::interrupt) note(how_to_go_on(run.out));
+  if (run.result->stopped == Stopped::interrupt) note(how_to_go_on(run.out, title));
 }
 
 std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& run) {
@@ -194,7 +194,7 @@ std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& ru
 std::vector<Run> new_runs(const Options& options, const LearnConfig& config) {
   std::vector<Run> runs;
   for (std::uint64_t i = 0; i < options.seeds; ++i) {
-    Run run{config, {}};
+    Run run{config, {}, options.force ? RunFolder::Existing::replace : RunFolder::Existing::refuse};
     run.config.seed = config.seed + i;
     const std::string name = run_name(options.game, run.config.seed);
     run.out = options.out.empty()  ? std::filesystem::path("runs") / name
@@ -203,8 +203,17 @@ std::vector<Run> new_runs(const Options& options, const LearnConfig& config) {
     runs.push_back(std::move(run));
   }
   // All folders before the first episode: a run that could not be kept is not worth playing.
-  for (const Run& run : runs) RunFolder::check(run.out, options.force);
+  for (const Run& run : runs) RunFolder::check(run.out, run.existing);
   return runs;
+}
+
+LoadedGame load_to_resume(const std::string& word) {
+  try {
+    return load(word);
+  } catch (const Error&) {
+    note("where the game has moved, say where it is: vlearn learn GAME --resume RUN");
+    throw;
+  }
 }
 
 /// Makes sure that this program and this game can go on with a run.
@@ -236,7 +245,7 @@ ExitCode learn_all(Options options) {
     throw Error(ErrorKind::usage, "learn", "nobody said which game",
                 "vlearn learn GAME, or vlearn learn --resume RUN");
   }
-  const LoadedGame game = load(options.game);
+  const LoadedGame game = stored ? load_to_resume(options.game) : load(options.game);
   const Frame& frame = frame_of(game.game);
   // Whatever a file is called: results are UTF-8.
   RunTitle title{is_utf8(options.game) ? options.game : printable(options.game), options.preset,
@@ -247,7 +256,7 @@ ExitCode learn_all(Options options) {
     check_stored(*stored, title.game_hash);
     title = stored->title;
     config = stored->config;
-    runs.push_back({config, stored->path, true});
+    runs.push_back({config, stored->path, RunFolder::Existing::resume});
   } else {
     config = resolve(options, frame);
     runs = new_runs(options, config);
@@ -267,10 +276,14 @@ ExitCode learn_all(Options options) {
     if (i > 0 && cancel.requested()) return;
     LearnHooks hooks = common;
     hooks.progress = [&, i](std::uint64_t episodes) { progress.report(i, episodes); };
-    learn_one(runs[i], title, game, config_to_json(title, runs[i].config), hooks);
+    learn_one(runs[i], title, game, hooks);
   });
   progress.end();
-  std::erase_if(runs, [](const Run& run) { return !run.result; });
+  const std::size_t begun =
+      runs.size() - std::erase_if(runs, [](const Run& run) { return !run.result; });
+  if (begun < options.seeds) {
+    note(fmt::format("{} of {} seeds were not begun", options.seeds - begun, options.seeds));
+  }
 
   JsonWriter json;
   const auto add = [&](const Run& run) {
@@ -292,7 +305,7 @@ ExitCode learn_all(Options options) {
   const bool interrupted = std::any_of(runs.begin(), runs.end(), [](const Run& run) {
     return run.result->stopped == Stopped::interrupt;
   });
-  return interrupted ? ExitCode::checkpointed : ExitCode::good;
+  return interrupted || begun < options.seeds ? ExitCode::checkpointed : ExitCode::good;
 }
 
 }  // namespace

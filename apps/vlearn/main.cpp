@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -226,4 +227,8 @@ ExitCode guarded(int argc, char** argv) {
 }  // namespace
 }  // namespace vlearn::app
 
-int main(int argc, char** argv) { return static_cast<int>(vlearn::app::guarded(argc, argv)); }
+int main(int argc, char** argv) {
+  // A file that may not grow is an error like a full disk, not the end of the process.
+  std::signal(SIGXFSZ, SIG_IGN);
+  return static_cast<int>(vlearn::app::guarded(argc, argv));
+}

@@ -38,7 +38,10 @@ std::string short_time(double seconds) {
 }
 
 Progress::Progress(const Options& options)
-    : options_(options), terminal_(isatty(STDERR_FILENO) != 0), episodes_(options.num_runs, 0) {}
+    : options_(options),
+      terminal_(isatty(STDERR_FILENO) != 0),
+      episodes_(options.num_runs, 0),
+      before_(options.num_runs) {}
 
 std::uint64_t Progress::played() const {
   std::uint64_t sum = 0;
@@ -57,12 +60,19 @@ double Progress::done(double seconds) const {
 std::string Progress::line(double seconds) const {
   const auto episodes = static_cast<double>(played());
   const double part = done(seconds);
+  // What was played before this process began took no time of it.
+  std::uint64_t before = 0;
+  for (const std::optional<std::uint64_t>& run : before_) before += run.value_or(0);
+  const double new_episodes = episodes - static_cast<double>(before);
   const double rate =
-      episodes * static_cast<double>(options_.steps_per_episode) / std::max(seconds, 1e-3);
+      new_episodes * static_cast<double>(options_.steps_per_episode) / std::max(seconds, 1e-3);
   std::string text =
       fmt::format("{} episodes, {} agent-steps/s", short_number(episodes), short_number(rate));
   if (part <= 0.0) return text;
-  text += fmt::format(", {} left", short_time(seconds / part - seconds));
+  if (new_episodes > 0.0) {
+    const double share = new_episodes / std::max(episodes, 1.0) * part;  // done by this process
+    text += fmt::format(", {} left", short_time(seconds * (1.0 - part) / share));
+  }
   if (!terminal_) return fmt::format("{:3.0f} %: {}", 100.0 * part, text);
   const auto filled = static_cast<std::size_t>(part * kBarWidth);
   return fmt::format("[{}{}] {:3.0f} %  {}", std::string(filled, '#'),
@@ -72,6 +82,7 @@ std::string Progress::line(double seconds) const {
 void Progress::report(std::size_t run, std::uint64_t episodes) {
   if (options_.quiet) return;
   const std::scoped_lock lock(mutex_);
+  if (!before_[run]) before_[run] = episodes;
   episodes_[run] = episodes;
   const Clock::time_point now = Clock::now();
   const std::chrono::duration<double> since = now - last_;

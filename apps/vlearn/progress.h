@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,7 @@ class Progress {
   double last_done_ = 0.0;  // at the last line
   std::mutex mutex_;
   std::vector<std::uint64_t> episodes_;
+  std::vector<std::optional<std::uint64_t>> before_;  // of each run, when it was first heard of
   bool bar_shown_ = false;
 };
 

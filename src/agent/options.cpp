@@ -7,6 +7,12 @@
 #include <cmath>
 
 namespace vlearn {
+namespace {
+
+/// Far beyond any use, and far from overflow.
+constexpr double kMostBonusConstant = 1e9;
+
+}  // namespace
 
 LearnerOptions preset_options(Preset preset, Target target) noexcept {
   LearnerOptions options;
@@ -46,8 +52,8 @@ std::optional<std::string> flaw_of(const LearnerOptions& options) {
   if (!(std::isnormal(options.delta) && options.delta > 0.0 && options.delta < 1.0)) {
     return "delta must lie between 0 and 1";
   }
-  if (!(options.bonus_constant >= 0.0 && std::isfinite(options.bonus_constant))) {
-    return "the constant of the bonus must be a number from 0 on";
+  if (!(options.bonus_constant >= 0.0 && options.bonus_constant <= kMostBonusConstant)) {
+    return "the constant of the bonus must be a number from 0 to 1e9";
   }
   if (options.horizon_episodes == 0) return "the episodes inside iota must be at least one";
   return std::nullopt;

@@ -104,7 +104,9 @@ InputFile::InputFile(std::filesystem::path path, std::uint64_t max_bytes) : path
   }
 }
 
-InputFile::~InputFile() { ::close(descriptor_); }
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 void InputFile::read(std::span<std::byte> buffer) {
   while (!buffer.empty()) {
@@ -125,6 +127,7 @@ void InputFile::finish() {
 void FileBytes::Release::operator()(const std::byte* data) const noexcept {
   if (mapped_size > 0) {
     ::munmap(const_cast<std::byte*>(data), mapped_size);
+    ::close(descriptor);
   } else {
     delete[] data;
   }
@@ -152,14 +155,20 @@ FileBytes FileBytes::read_checked(const std::filesystem::path& path,
 }
 
 FileBytes FileBytes::map(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const InputFile file(path, max_bytes);
-  const std::size_t size = file.size();
-  if (size == 0) return {Data(nullptr, Release{}), 0};
+  InputFile file(path, max_bytes);
+  if (file.size() == 0) return {Data(nullptr, Release{}), 0};
+  // Some file systems have no locks. Whoever is cutting the file right now has it for a moment.
+  retry([&] { return ::flock(file.descriptor_, LOCK_SH); });
+  struct stat status {};
+  if (::fstat(file.descriptor_, &status) != 0) throw changed(path);
+  const auto size = static_cast<std::size_t>(status.st_size);
   void* const data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor_, 0);
   if (data == MAP_FAILED) {
     throw Error(ErrorKind::resource, path.string(), "cannot be mapped: " + reason(errno));
   }
-  return {Data(static_cast<const std::byte*>(data), Release{size}), size};
+  return {
+      Data(static_cast<const std::byte*>(data), Release{size, std::exchange(file.descriptor_, -1)}),
+      size};
 }
 
 FileBytes FileBytes::copy(std::span<const std::byte> bytes) {
@@ -271,8 +280,13 @@ AppendFile::AppendFile(std::filesystem::path path, std::uint64_t size)
     refuse("has " + std::to_string(has) + " bytes where " + std::to_string(size) +
            " had been written");
   }
-  if (has > size &&
-      retry([&] { return ::ftruncate(descriptor_, static_cast<off_t>(size)); }) != 0) {
+  if (has == size) return;
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(descriptor_);
+    throw Error(ErrorKind::usage, path_.string(), "is being read by another process",
+                "wait until it has ended");
+  }
+  if (retry([&] { return ::ftruncate(descriptor_, static_cast<off_t>(size)); }) != 0) {
     const int code = errno;
     ::close(descriptor_);
     throw_write_error(path_, code);

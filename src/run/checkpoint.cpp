@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/run/checkpoint.h"
 
-#include <algorithm>
 #include <array>
 #include <system_error>
 #include <utility>
@@ -13,30 +12,21 @@ namespace vlearn {
 namespace {
 
 constexpr const char* kFormat = "vlearn.checkpoint/1";
-constexpr const char* kLast = "checkpoint.safetensors";
-constexpr std::array<const char*, 2> kTwo = {"checkpoint-a.safetensors",
-                                             "checkpoint-b.safetensors"};
-constexpr std::array<const char*, 3> kAll = {kLast, kTwo[0], kTwo[1]};
+constexpr const char* kNewest = "checkpoint.safetensors";
+constexpr const char* kOlder = "checkpoint-old.safetensors";
 
-/// The episodes of a checkpoint that is whole and of this run. Throws Error (input).
-std::uint64_t episodes_of(const std::filesystem::path& path, const std::string& config_hash) {
-  const Container container = Container::open(path, {.mapped = true});
-  const ContainerHeader& header = container.header();
-  const auto refuse = [&](const char* problem) {
-    return Error(ErrorKind::input, path.string(), problem);
-  };
-  if (!header.committed() || header.metadata("format") != kFormat) {
-    throw refuse("is no checkpoint that this version reads");
-  }
-  if (header.metadata("config_hash") != config_hash) throw refuse("is of another run");
-  const auto counts = container.view<std::uint64_t>("run.episodes");
-  if (counts.empty()) throw refuse("says nothing of its episodes");
-  return counts.front();
-}
+/// What the history since its last segment may add to the state of a run that has just begun: its
+/// buffers are some 64 MiB.
+constexpr std::uint64_t kMostHistory = std::uint64_t{1} << 30U;
 
 bool is_there(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+}
+
+void discard(const std::filesystem::path& path) {
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
 }
 
 FileSizes sizes_in(ContainerArrays& arrays) {
@@ -47,72 +37,64 @@ FileSizes sizes_in(ContainerArrays& arrays) {
 
 }  // namespace
 
-Checkpoints::Checkpoints(std::filesystem::path folder, std::string config_hash)
-    : folder_(std::move(folder)), config_hash_(std::move(config_hash)) {}
-
-void Checkpoints::write(const char* name, const Trainer& trainer, const FileSizes& sizes) const {
+void Checkpoints::save(const RunState& state, const FileSizes& sizes) const {
   ContainerWriter writer(kFormat);
   writer.metadata("config_hash", config_hash_);
-  trainer.save(writer);
+  state.save(writer);
   writer.own("files.metrics", std::vector<std::uint64_t>{sizes.metrics, sizes.table});
   writer.own("files.policies", sizes.policies);
-  writer.write(folder_ / name);
+  if (is_there(folder_ / kNewest)) {
+    std::error_code failure;
+    std::filesystem::rename(folder_ / kNewest, folder_ / kOlder, failure);
+    if (failure) {
+      throw Error(ErrorKind::resource, (folder_ / kNewest).string(),
+                  "cannot be kept as the older one: " + failure.message());
+    }
+  }
+  writer.write(folder_ / kNewest);
 }
 
-void Checkpoints::save(const Trainer& trainer, const FileSizes& sizes) {
-  write(kTwo[next_], trainer, sizes);
-  next_ = 1 - next_;
+void Checkpoints::keep_newest() const { discard(folder_ / kOlder); }
+
+void Checkpoints::remove_all() const {
+  discard(folder_ / kNewest);
+  discard(folder_ / kOlder);
 }
 
-void Checkpoints::save_last(const Trainer& trainer, const FileSizes& sizes) {
-  write(kLast, trainer, sizes);
-}
-
-void Checkpoints::remove_others() {
-  std::error_code ignored;
-  for (const char* name : kTwo) std::filesystem::remove(folder_ / name, ignored);
-}
-
-void Checkpoints::remove_all() {
-  std::error_code ignored;
-  for (const char* name : kAll) std::filesystem::remove(folder_ / name, ignored);
-}
-
-std::vector<Checkpoints::Found> Checkpoints::newest_first(const Tell& tell) const {
-  std::vector<Found> found;
-  for (const char* name : kAll) {
+std::optional<FileSizes> Checkpoints::load(const RunState& state,
+                                           const CheckFiles& check_files,
+                                           const Tell& tell) const {
+  ContainerWriter fresh(kFormat);
+  state.save(fresh);
+  const std::uint64_t most_bytes = fresh.bytes() + kMostHistory;
+  const auto check = [&](const ContainerHeader& header) {
+    if (!header.committed() || header.metadata("format") != kFormat) {
+      throw Error(ErrorKind::input, header.source(), "is no checkpoint that this version reads");
+    }
+    if (header.metadata("config_hash") != config_hash_) {
+      throw Error(ErrorKind::input, header.source(), "is of another run");
+    }
+  };
+  bool any = false;
+  for (const char* name : {kNewest, kOlder}) {
     if (!is_there(folder_ / name)) continue;
+    any = true;
     try {
-      found.push_back({name, episodes_of(folder_ / name, config_hash_)});
+      ContainerArrays arrays = ContainerArrays::read(folder_ / name, check, most_bytes);
+      FileSizes sizes = sizes_in(arrays);
+      check_files(sizes);
+      state.load(arrays);
+      // A bad newest one must not take the place of this one when the next is saved.
+      if (name == kOlder) discard(folder_ / kNewest);
+      return sizes;
     } catch (const Error& error) {
+      if (error.kind() != ErrorKind::input && error.kind() != ErrorKind::resource) throw;
       tell(error.what());
     }
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Found& a, const Found& b) { return a.episodes > b.episodes; });
-  return found;
-}
-
-bool Checkpoints::load(Trainer& trainer, const OpenFiles& open_files, const Tell& tell) {
-  for (const Found& found : newest_first(tell)) {
-    try {
-      ContainerArrays arrays =
-          ContainerArrays::read(folder_ / found.name, [](const ContainerHeader&) {});
-      open_files(sizes_in(arrays));
-      trainer.load(arrays);
-      next_ = found.name == kTwo[0] ? 1 : 0;
-      return true;
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::input) throw;
-      tell(error.what());
-    }
-  }
-  if (std::none_of(kAll.begin(), kAll.end(),
-                   [&](const char* name) { return is_there(folder_ / name); })) {
-    return false;
-  }
+  if (!any) return std::nullopt;
   throw Error(ErrorKind::input, folder_.string(), "has no checkpoint that can be used",
-              "remove its checkpoints, and the run begins again from its start");
+              "restore its files from a copy, or remove its checkpoints to begin from the start");
 }
 
 }  // namespace vlearn

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -112,6 +113,13 @@ class RuleTrainer final : public Trainer {
     mark_.episodes = counts[1];
     arrays.take_parts<double>("run.earned_at_mark", {mark_.earned});
     arrays.take_parts<double>("run.gap_sums", {gap_sums_});
+    // Sums of what lies between -H and H, one for each episode.
+    const double most = to_double(episodes_) * static_cast<double>(play_.seat().horizon);
+    for (const std::vector<double>* sums : {&mark_.earned, &gap_sums_}) {
+      if (!std::all_of(sums->begin(), sums->end(), [&](double x) { return std::abs(x) <= most; })) {
+        throw detail::misfit(arrays, "run", "has sums that no episodes leave");
+      }
+    }
     play_.load(arrays, episodes_);
     if (!log_) return;
     log_->load(arrays, seats());

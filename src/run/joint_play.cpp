@@ -37,6 +37,10 @@ JointPlay::JointPlay(const StoredRun& run, GameRef game, const StartRule& start,
   players_.reserve(m);
   for (const Player player : all<Player>(m)) {
     files_.push_back(open_policy(run, game.frame(), player));
+    if (files_.back().episodes() != files_.front().episodes()) {
+      throw Error(ErrorKind::input, run.path.string(), "has policy files of different lengths",
+                  "mend them: vlearn learn --resume RUN");
+    }
     players_.emplace_back(
         files_.back(),
         ExecuteOptions{start, output,

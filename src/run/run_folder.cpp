@@ -24,6 +24,8 @@ constexpr std::array<const char*, 3> kGrowing = {"metrics.jsonl", "metrics.csv",
 constexpr std::array<std::string_view, 2> kHistoryNames = {"none", "full"};
 
 constexpr const char* kPolicyFolder = "policy";
+constexpr std::uint64_t kMaxConfig = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kMaxTiming = std::uint64_t{1} << 26U;
 constexpr std::string_view kConfigSchema = "vlearn.config/1";
 
 /// With more players than this, rows have the smallest, mean and largest of each number.
@@ -170,6 +172,44 @@ void remove_file(const std::filesystem::path& path) {
   }
 }
 
+/// Whether a run writes files of this name.
+bool is_ours(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  const std::string_view stem = std::string_view(name).substr(0, name.find_last_of('.'));
+  const std::string extension = path.extension().string();
+  if (extension == ".policy" || extension == ".seed") {
+    if (stem.starts_with("player-")) return is_number(stem.substr(7));
+    return extension == ".seed" &&
+           (stem == "index" || (stem.starts_with("index-") && is_number(stem.substr(6))));
+  }
+  const auto is_name = [&](const char* file) { return name == file; };
+  return name == "config.json" || stem.starts_with("checkpoint") ||
+         std::any_of(kResults.begin(), kResults.end(), is_name) ||
+         std::any_of(kGrowing.begin(), kGrowing.end(), is_name);
+}
+
+const std::filesystem::path& made_folder(const std::filesystem::path& path) {
+  std::error_code failure;
+  std::filesystem::create_directories(path, failure);
+  if (failure) {
+    throw Error(ErrorKind::usage, path.string(), "cannot be made: " + failure.message(),
+                "choose another place with --out");
+  }
+  return path;
+}
+
+/// Throws Error (input) where a file is shorter.
+void check_size(const std::filesystem::path& path, std::uint64_t size) {
+  const InputFile file(path, UINT64_MAX);
+  if (file.size() >= size) return;
+  throw Error(ErrorKind::input, path.string(),
+              fmt::format("has {} bytes where {} had been written", file.size(), size),
+              "restore it from a copy");
+}
+
 /// Whether a config of ours is there.
 bool is_run(const std::filesystem::path& path) {
   try {
@@ -222,11 +262,11 @@ void write_result(JsonWriter& json,
                   const RunTitle& title,
                   const GameNames& names,
                   const LearnConfig& config,
+                  const std::string& config_hash,
                   const LearnResult& result) {
-  const std::string text = config_to_json(title, config);
   json.member("schema", "vlearn.learn/1").member("version", build_info().version);
   json.member("game", title.game).member("game_hash", title.game_hash);
-  json.member("config_hash", to_hex(sha256(std::as_bytes(std::span(text)))));
+  json.member("config_hash", config_hash);
   json.member("target", name_of(config.learner.target)).member("preset", title.preset);
   json.member("seed", config.seed).member("stopped", name_of(result.stopped));
   json.member("episodes", result.last.episode).member("agent_steps", result.agent_steps);
@@ -303,7 +343,7 @@ StoredRun read_run(const std::filesystem::path& path) {
   return run;
 }
 
-void RunFolder::check(const std::filesystem::path& path, bool force) {
+void RunFolder::check(const std::filesystem::path& path, Existing existing) {
   const auto refuse = [&](const char* problem, const char* fix) {
     throw Error(ErrorKind::usage, path.string(), problem, fix);
   };
@@ -317,48 +357,73 @@ void RunFolder::check(const std::filesystem::path& path, bool force) {
     is_empty = is_empty && is_temporary(entry.path());
   }
   if (is_empty) return;
-  if (!force) {
-    refuse("is there already", "choose another place with --out, or replace it with --force");
+  if (existing == Existing::refuse) {
+    refuse("is there already",
+           "choose another place with --out, replace it with --force, or go on with it: --resume");
   }
   if (!is_run(path)) {
     refuse("has other things in it than a run",
            "--force replaces runs only; choose another place with --out");
   }
+  // Whoever writes through a link changes something elsewhere.
+  const auto policies = std::filesystem::symlink_status(path / kPolicyFolder, failure);
+  if (std::filesystem::exists(policies) && !std::filesystem::is_directory(policies)) {
+    refuse("has something else in the place of its policy folder", "put the folder itself there");
+  }
+  for (const std::filesystem::path& folder : {path, path / kPolicyFolder}) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
+      if (entry.is_symlink(failure) && is_ours(entry.path())) {
+        throw Error(ErrorKind::usage, entry.path().string(),
+                    "is a link in the place of a file of the run", "put the file itself there");
+      }
+    }
+  }
 }
 
-RunFolder::RunFolder(std::filesystem::path path, std::string config, std::size_t num_policies)
+RunFolder::RunFolder(std::filesystem::path path,
+                     std::string config,
+                     std::size_t num_policies,
+                     Existing existing)
     : path_(std::move(path)),
+      existing_(existing),
       config_(std::move(config)),
       config_hash_(to_hex(sha256(std::as_bytes(std::span(config_))))),
+      lock_(made_folder(path_)),
+      checkpoints_(path_, config_hash_),
       policy_sizes_(num_policies, 0) {
-  std::error_code failure;
-  std::filesystem::create_directories(path_, failure);
-  if (failure) {
-    throw Error(ErrorKind::usage, path_.string(), "cannot be made: " + failure.message(),
-                "choose another place with --out");
+  // Nobody else writes here now; somebody may have done so before.
+  check(path_, existing_);
+  if (existing_ == Existing::resume &&
+      FileBytes::read(path_ / "config.json", kMaxConfig).text() != config_) {
+    throw Error(ErrorKind::input, (path_ / "config.json").string(),
+                "is not as the program wrote it, or changes right now", "restore it from a copy");
   }
-  lock_.emplace(path_);
-  checkpoints_.emplace(path_, config_hash_);
-  // Nobody else writes here now.
   remove_temporary_files(path_);
   remove_temporary_files(path_ / kPolicyFolder);
 }
 
+void RunFolder::open(const RunState& state,
+                     const RunTitle& title,
+                     const LearnConfig& config,
+                     const Checkpoints::Tell& tell) {
+  if (!policy_sizes_.empty()) keep_history(state.trainer);
+  if (existing_ == Existing::resume && go_on(state, config, tell)) return;
+  begin(state.trainer, title, config);
+}
+
 void RunFolder::begin(Trainer& trainer, const RunTitle& title, const LearnConfig& config) {
-  // Checkpoints go first, the old config last: whoever is killed here leaves a run that begins
-  // again.
-  checkpoints_->remove_all();
+  // Once its checkpoints are gone nothing of an old run counts any more.
+  checkpoints_.remove_all();
+  write_file(path_ / "config.json", config_);
   for (const char* file : kResults) remove_file(path_ / file);
   for (const char* file : kGrowing) remove_file(path_ / file);
   std::error_code failure;
-  // Only what a run writes there; the folder stays where something else is in it.
   for (const auto& entry : std::filesystem::directory_iterator(path_ / kPolicyFolder, failure)) {
-    const std::filesystem::path name = entry.path().filename();
-    const bool ours = name.extension() == ".policy" || name.extension() == ".seed";
-    if (ours) remove_file(entry.path());
+    if (is_ours(entry.path())) remove_file(entry.path());
   }
-  std::filesystem::remove(path_ / kPolicyFolder, failure);
-  write_file(path_ / "config.json", config_);
+  if (std::filesystem::is_directory(path_ / kPolicyFolder, failure)) {
+    std::filesystem::remove(path_ / kPolicyFolder, failure);  // unless something else is in it
+  }
   metrics_.emplace(path_ / "metrics.jsonl");
   table_.emplace(path_ / "metrics.csv");
   timing_.emplace(path_ / "timing.jsonl");
@@ -379,30 +444,44 @@ void RunFolder::begin(Trainer& trainer, const RunTitle& title, const LearnConfig
     write_seed(index_seed_path(path_, config.learner.target, player),
                derive_seed(config.seed, "index", whose), false);
   }
-  keep_history(trainer);
 }
 
-bool RunFolder::go_on(Trainer& trainer, const Checkpoints::Tell& tell) {
-  if (!policy_sizes_.empty()) keep_history(trainer);
-  const auto open_files = [&](const FileSizes& sizes) {
+bool RunFolder::go_on(const RunState& state,
+                      const LearnConfig& config,
+                      const Checkpoints::Tell& tell) {
+  const auto check_files = [&](const FileSizes& sizes) {
     if (sizes.policies.size() != policy_sizes_.size()) {
       throw Error(ErrorKind::input, path_.string(), "has a checkpoint of other policy files");
     }
-    metrics_.emplace(path_ / "metrics.jsonl", sizes.metrics);
-    table_.emplace(path_ / "metrics.csv", sizes.table);
-    policy_sizes_ = sizes.policies;
-    for (const Player player : all<Player>(policy_sizes_.size())) {
-      const AppendFile cut(policy_path(path_, player), policy_sizes_[player.index()]);
+    check_size(path_ / "metrics.jsonl", sizes.metrics);
+    check_size(path_ / "metrics.csv", sizes.table);
+    for (const Player player : all<Player>(sizes.policies.size())) {
+      check_size(policy_path(path_, player), sizes.policies[player.index()]);
     }
   };
-  if (!checkpoints_->load(trainer, open_files, tell)) return false;
+  const std::optional<FileSizes> sizes = checkpoints_.load(state, check_files, tell);
+  if (!sizes) return false;
+  if (state.trainer.episodes() == config.episodes &&
+      std::filesystem::exists(path_ / "result.json")) {
+    complete_ = true;
+    checkpoints_.keep_newest();
+    return true;
+  }
+  // The run has not ended any more; then what it had written beyond the checkpoint goes.
+  for (const char* file : kResults) remove_file(path_ / file);
+  metrics_.emplace(path_ / "metrics.jsonl", sizes->metrics);
+  table_.emplace(path_ / "metrics.csv", sizes->table);
+  policy_sizes_ = sizes->policies;
+  for (const Player player : all<Player>(policy_sizes_.size())) {
+    const AppendFile cut(policy_path(path_, player), policy_sizes_[player.index()]);
+  }
   const std::filesystem::path timing = path_ / "timing.jsonl";
-  if (std::filesystem::exists(timing)) {
-    timing_.emplace(timing, std::filesystem::file_size(timing));
+  if (std::filesystem::is_regular_file(timing)) {
+    // Whole lines only.
+    timing_.emplace(timing, FileBytes::read(timing, kMaxTiming).text().rfind('\n') + 1);
   } else {
     timing_.emplace(timing);
   }
-  for (const char* file : kResults) remove_file(path_ / file);
   return true;
 }
 
@@ -448,23 +527,20 @@ void RunFolder::sync() {
 
 FileSizes RunFolder::sizes() const { return {metrics_->size(), table_->size(), policy_sizes_}; }
 
-void RunFolder::save_checkpoint(const Trainer& trainer) {
+void RunFolder::save_checkpoint(const RunState& state) {
   sync();
-  checkpoints_->save(trainer, sizes());
+  checkpoints_.save(state, sizes());
 }
 
 void RunFolder::finish(std::string_view result,
-                       Trainer& trainer,
+                       const RunState& state,
                        const Frame& frame,
                        const LearnConfig& config,
                        Stopped stopped) {
+  if (complete_) return;
+  Trainer& trainer = state.trainer;
   // Before the history's rest: a run that goes on will write longer segments in its place.
-  if (stopped == Stopped::interrupt) {
-    save_checkpoint(trainer);
-  } else {
-    sync();
-    checkpoints_->save_last(trainer, sizes());
-  }
+  save_checkpoint(state);
   trainer.hand_out_rest();
   sync();
   const Tables tables(trainer, frame);
@@ -489,7 +565,7 @@ void RunFolder::finish(std::string_view result,
   writer.write(path_ / "tables.safetensors");
   timing_->sync();
   write_file(path_ / "result.json", result);
-  if (stopped != Stopped::interrupt) checkpoints_->remove_others();
+  if (stopped != Stopped::interrupt) checkpoints_.keep_newest();
 }
 
 }  // namespace vlearn

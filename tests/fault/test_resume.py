@@ -173,7 +173,7 @@ class Resume(unittest.TestCase):
     def test_damaged_checkpoints(self):
         whole = self.whole(SOCCER)
         self.interrupt(SOCCER)
-        two = sorted(self.run_folder.glob("checkpoint-?.safetensors"))
+        two = sorted(self.run_folder.glob("checkpoint*.safetensors"))
         self.assertEqual(len(two), 2)
         kept = self.folder / "kept"
         shutil.copytree(self.run_folder, kept)
@@ -184,7 +184,8 @@ class Resume(unittest.TestCase):
             damaged[len(damaged) // 3] ^= 4
             two[which].write_bytes(damaged)
             done = self.resume()
-            self.assertIn(f"not used: {two[which]}", done.stderr)
+            # checkpoint-old comes first by name; where the newest is good nobody looks at it.
+            self.assertEqual(f"not used: {two[1]}" in done.stderr, which == 1)
             self.assert_ends_as(whole, done)
         shutil.rmtree(self.run_folder)
         shutil.copytree(kept, self.run_folder)
@@ -192,7 +193,7 @@ class Resume(unittest.TestCase):
             path.write_bytes(path.read_bytes()[:1000])
         done = self.resume()
         self.assertEqual(done.returncode, 3)
-        self.assertIn("no checkpoint that can be used; remove", done.stderr)
+        self.assertIn("no checkpoint that can be used; restore", done.stderr)
         for path in two:
             path.unlink()
         self.assert_ends_as(whole, self.resume())
@@ -200,17 +201,85 @@ class Resume(unittest.TestCase):
     def test_files_that_lost_what_a_checkpoint_counts_on(self):
         self.interrupt(SOCCER)
         metrics = self.run_folder / "metrics.jsonl"
-        metrics.write_bytes(metrics.read_bytes()[:100])
+        whole = metrics.read_bytes()
+        metrics.write_bytes(whole[:100])
+        before = fingerprint(self.run_folder)
         done = self.resume()
         self.assertEqual(done.returncode, 3)
         self.assertIn("metrics.jsonl: has 100 bytes where", done.stderr)
+        # Nothing was lost: with the file restored the run goes on.
+        self.assertEqual(fingerprint(self.run_folder), before)
+        metrics.write_bytes(whole)
+        self.assert_ends_as(self.whole(SOCCER), self.resume())
+
+    def test_nothing_is_written_through_links(self):
+        victim = self.folder / "victim"
+        for name in ("result.json", "checkpoint.safetensors", "policy/player-1.policy"):
+            self.interrupt(SOCCER)
+            victim.write_bytes((self.run_folder / name).read_bytes())
+            before = victim.read_bytes()
+            (self.run_folder / name).unlink()
+            (self.run_folder / name).symlink_to(victim)
+            for done in (self.resume(), self.learn(*SMALL, "--force", "--out", self.run_folder)):
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(f"{name}: is a link", done.stderr)
+            self.assertEqual(victim.read_bytes(), before)
+            shutil.rmtree(self.run_folder)
+        other = self.folder / "other"
+        self.learn(*SMALL, "--out", other)
+        self.learn(*SMALL, "--out", self.run_folder)
+        shutil.rmtree(self.run_folder / "policy")
+        (self.run_folder / "policy").symlink_to(other / "policy")
+        before = fingerprint(other)
+        done = self.learn(*SMALL, "--force", "--out", self.run_folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("policy folder", done.stderr)
+        self.assertEqual(fingerprint(other), before)
+
+    def test_force_removes_what_a_run_writes_and_nothing_else(self):
+        self.learn(*SMALL, "--out", self.run_folder)
+        kept = [self.run_folder / name for name in ("mine.txt", "policy/backup.policy")]
+        for path in kept:
+            path.write_text("keep")
+        done = self.learn(*SMALL, "--force", "--history", "none", "--out", self.run_folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([path.read_text() for path in kept], ["keep", "keep"])
+        self.assertFalse((self.run_folder / "policy/player-1.policy").exists())
+
+    def test_a_run_that_is_being_played_is_not_cut(self):
+        self.interrupt(SOCCER)
+        play = [VLEARN, "play", self.run_folder, "--episodes", "1e9", "--trace"]
+        process = subprocess.Popen(play, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        process.stdout.readline()
+        done = self.resume()
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is being read by another process", done.stderr)
+        self.assertIsNone(process.poll())
+        process.kill()
+        process.wait()
+        self.assert_ends_as(self.whole(SOCCER), self.resume())
+
+    def test_seeds_that_never_began(self):
+        arguments = ("rps", "--seeds", "2000", "--threads", "1", "--episodes", "1")
+        command = [VLEARN, "learn", *arguments, "--out", self.run_folder, "--quiet"]
+        process = subprocess.Popen(
+            command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        while not (self.run_folder / "rps-20/result.json").exists():
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 75)
+        self.assertIn("of 2000 seeds were not begun", errors)
 
     def test_a_full_disk(self):
         """No file may grow beyond a limit: the run ends with code 5, and goes on without it."""
         whole = self.whole(SOCCER)
 
         def limit():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (9_000_000, 9_000_000))
 
         done = subprocess.run(
@@ -270,6 +339,7 @@ class Resume(unittest.TestCase):
         text = config.read_text()
         for old, new, code, words in (
             ('"seed": 1', '"seed": 2', 3, "is of another run"),
+            ("\n}", "\n }", 3, "is not as the program wrote it"),
             ('"schema": "vlearn.config/1"', '"schema": "vlearn.config/9"', 3, "schema"),
             ('"rule": "', '"rule": "x', 3, "rule"),
             ('"version": "', '"version": "9', 2, "begun by version 9"),
@@ -316,7 +386,7 @@ class Resume(unittest.TestCase):
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         end = time.monotonic() + 60
-        while not (self.run_folder / "checkpoint-b.safetensors").exists():
+        while not (self.run_folder / "checkpoint-old.safetensors").exists():
             self.assertLess(time.monotonic(), end)
 
     def test_a_run_that_time_has_ended_goes_on_for_as_long(self):

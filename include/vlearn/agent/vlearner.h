@@ -123,13 +123,19 @@ class ValueTable {
   [[nodiscard]] const BanditBank<Rule>& bank() const noexcept { return bank_; }
 
   /// Whether all numbers are such as play may leave; for those that come from outside.
-  [[nodiscard]] bool sound() const noexcept {
+  [[nodiscard]] bool sound(const Seat& seat) const noexcept {
     const auto all_within = [](std::span<const double> numbers, double low, double high) {
       return std::all_of(numbers.begin(), numbers.end(),
                          [&](double x) { return x >= low && x <= high; });
     };
-    return bank_.sound() && all_within(values(), 0.0, static_cast<double>(kMaxSteps)) &&
-           all_within(numbers_, -0x1p100, 0x1p100);
+    for (std::size_t h = 0; h < seat.horizon; ++h) {
+      const std::size_t begin = seat.first_cell[h];
+      const std::size_t count = seat.first_cell[h + 1] - begin;
+      const auto most = static_cast<double>(seat.horizon - h);
+      if (!all_within(values().subspan(begin, count), 0.0, most)) return false;
+    }
+    return bank_.sound() && values().back() == 0.0 && all_within(numbers_, -0x1p100, 0x1p100) &&
+           all_within(mean_policy_, 0.0, 1.0);
   }
   /// Everything that changes: what a checkpoint keeps, and puts back.
   [[nodiscard]] std::array<std::span<double>, 3> state() noexcept {

@@ -146,6 +146,12 @@ class ContainerWriter {
     return add(std::move(name), {kept.size()}, kept);
   }
 
+  /// Of all arrays.
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    std::uint64_t sum = 0;
+    for (const Entry& entry : entries_) sum += entry.info.bytes;
+    return sum;
+  }
   /// Atomically: the whole new file, or what was there before.
   void write(const std::filesystem::path& path) const;
 

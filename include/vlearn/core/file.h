@@ -61,7 +61,8 @@ class FileBytes {
                                               const Check& check);
 
   /// Maps the file instead: nothing is copied, pages come in as they are looked at. For files that
-  /// nobody else changes (our own histories): one that shrinks under the map ends the program.
+  /// nobody else changes (our own histories): one that shrinks under the map ends the program. An
+  /// AppendFile does not cut it meanwhile: the map holds a lock.
   [[nodiscard]] static FileBytes map(const std::filesystem::path& path, std::uint64_t max_bytes);
 
   /// Bytes that are in memory already.
@@ -75,6 +76,7 @@ class FileBytes {
  private:
   struct Release {
     std::size_t mapped_size = 0;  // 0: from the heap
+    int descriptor = -1;          // of the mapped file, which is locked
     void operator()(const std::byte* data) const noexcept;
   };
   using Data = std::unique_ptr<const std::byte[], Release>;
@@ -121,7 +123,8 @@ class AppendFile {
  public:
   /// Throws Error (usage) when the file is there already or cannot be made.
   explicit AppendFile(std::filesystem::path path);
-  /// Goes on with a file after its first `size` bytes. Throws Error (input) when it has fewer.
+  /// Goes on with a file after its first `size` bytes. Throws Error (input) when it has fewer, and
+  /// Error (usage) when it has more and somebody has mapped it.
   AppendFile(std::filesystem::path path, std::uint64_t size);
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;

@@ -57,53 +57,70 @@ void write_result(JsonWriter& json,
                   const RunTitle& title,
                   const GameNames& names,
                   const LearnConfig& config,
+                  const std::string& config_hash,
                   const LearnResult& result);
 
 /// The folder of a run that this process plays; no other process may at the same time.
 class RunFolder {
  public:
-  /// Throws Error (usage) when something is there already, unless it is a run and `force` is set.
-  static void check(const std::filesystem::path& path, bool force);
+  enum class Existing : std::uint8_t {
+    refuse,   ///< only a folder with nothing in it
+    replace,  ///< a run that is there is removed
+    resume,   ///< a run that is there is gone on with
+  };
+  /// Throws Error (usage) when something is there that stands in the way.
+  static void check(const std::filesystem::path& path, Existing existing);
   /// Makes the folder where there is none. `config` is the text of config.json; as many players
   /// have policy files, none without a history.
-  RunFolder(std::filesystem::path path, std::string config, std::size_t num_policies);
+  RunFolder(std::filesystem::path path,
+            std::string config,
+            std::size_t num_policies,
+            Existing existing);
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  [[nodiscard]] const std::string& config_hash() const noexcept { return config_hash_; }
 
-  /// A run from its start: removes the files of an old run, and nothing else; writes config.json
-  /// and, with a history, the heads of all policy files and the seeds.
-  void begin(Trainer& trainer, const RunTitle& title, const LearnConfig& config);
-  /// Goes on from the newest checkpoint that is good; false where there is none yet. `tell` hears
-  /// of those that are not. Throws as Checkpoints::load().
-  [[nodiscard]] bool go_on(Trainer& trainer, const Checkpoints::Tell& tell);
+  /// Goes on from the newest good checkpoint of a run that is resumed; `tell` hears of those that
+  /// are not. Begins from the start where there is none yet, and every other run: removes the files
+  /// of an old one, and nothing else.
+  void open(const RunState& state,
+            const RunTitle& title,
+            const LearnConfig& config,
+            const Checkpoints::Tell& tell);
 
   /// To metrics.jsonl and metrics.csv; and how long it took, to timing.jsonl.
   void add(const MetricsRow& row, double seconds);
   /// What a killed run goes on from.
-  void save_checkpoint(const Trainer& trainer);
-  /// The last checkpoint, what is left of the history, tables.safetensors and result.json; the last
-  /// call. A run that was interrupted has not ended, and keeps both of its checkpoints.
+  void save_checkpoint(const RunState& state);
+  /// A checkpoint, what is left of the history, tables.safetensors and result.json; the last call.
+  /// A run that was interrupted has not ended, and keeps the checkpoint before too.
   void finish(std::string_view result,
-              Trainer& trainer,
+              const RunState& state,
               const Frame& frame,
               const LearnConfig& config,
               Stopped stopped);
 
  private:
+  void begin(Trainer& trainer, const RunTitle& title, const LearnConfig& config);
+  [[nodiscard]] bool go_on(const RunState& state,
+                           const LearnConfig& config,
+                           const Checkpoints::Tell& tell);
   void keep_history(Trainer& trainer);
   void sync();
   [[nodiscard]] FileSizes sizes() const;
 
   std::filesystem::path path_;
+  Existing existing_;
   std::string config_;
   std::string config_hash_;
-  std::optional<FolderLock> lock_;
-  std::optional<Checkpoints> checkpoints_;
+  FolderLock lock_;
+  Checkpoints checkpoints_;
   std::optional<AppendFile> metrics_;
   std::optional<AppendFile> table_;
   std::optional<AppendFile> timing_;
   std::vector<std::uint64_t> policy_sizes_;  // of each player; none without a history
   bool policies_grew_ = false;               // since they were synced
+  bool complete_ = false;                    // resumed, and there is nothing left to do
 };
 
 }  // namespace vlearn

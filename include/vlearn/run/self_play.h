@@ -335,8 +335,21 @@ void SelfPlay<Rule>::load(ContainerArrays& arrays, std::uint64_t episodes) {
   arrays.take_parts<double>("play.outputs", policies);
   arrays.take_parts<std::uint8_t>("play.output_marks", marks);
   arrays.take_parts<double>("play.earned", {earned_});
-  for (const ValueTable<Rule>& table : tables_) {
-    if (!table.sound()) throw detail::misfit(arrays, "play", "is a state that no play leaves");
+  for (std::size_t j = 0; j < tables_.size(); ++j) {
+    if (!tables_[j].sound(seats_[clock_of_[j]])) {
+      throw detail::misfit(arrays, "play", "is a state that no play leaves");
+    }
+  }
+  const auto is_earned = [&](double x) {
+    return x >= 0.0 && x <= static_cast<double>(episodes) * static_cast<double>(seat().horizon);
+  };
+  if (!std::all_of(earned_.begin(), earned_.end(), is_earned)) {
+    throw detail::misfit(arrays, "play.earned", "is nothing that can be earned");
+  }
+  for (const std::span<double> row : policies) {
+    if (!std::all_of(row.begin(), row.end(), [](double p) { return p >= 0.0 && p <= 1.0; })) {
+      throw detail::misfit(arrays, "play.outputs", "are no policies");
+    }
   }
   if (log_ != nullptr) keep_log(log_);
 }

@@ -82,7 +82,7 @@ class Trainer {
   /// The trainer must live on, unchanged, until the file is written.
   virtual void save(ContainerWriter& writer) const = 0;
   /// Goes on from there, after keep_history() where there was one. Throws Error (input) for arrays
-  /// that a run of these options cannot have left; then this trainer is of no use.
+  /// that a run of these options cannot have left; then another load() must follow.
   virtual void load(ContainerArrays& arrays) = 0;
 
   /// XXH3 of everything that was learned.

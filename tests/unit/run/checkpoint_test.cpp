@@ -221,8 +221,6 @@ TEST(Checkpoint, RefusesWhatNoRunLeaves) {
       EXPECT_FALSE(with(info.name, [](auto& values) { values.emplace_back(); }));
       if (info.bytes == 0) continue;
       EXPECT_FALSE(with(info.name, [](auto& values) { values.pop_back(); }));
-      // No harm can come of sums that are only reported.
-      if (info.name == "run.gap_sums" || info.name.find("earned") != std::string::npos) continue;
       if (info.name == "run.episodes" || info.type == ElementType::u8) continue;
       EXPECT_FALSE(with(info.name, [](auto& values) {
         using T = std::remove_cvref_t<decltype(values[0])>;
@@ -240,6 +238,9 @@ TEST(Checkpoint, RefusesWhatNoRunLeaves) {
     EXPECT_FALSE(with("run.episodes", set(501)));
     EXPECT_FALSE(with("play.bandits", set(0.9)));
     EXPECT_FALSE(with("play.numbers", set(-1)));
+    EXPECT_FALSE(with("play.numbers", set(3.5)));
+    EXPECT_FALSE(with("play.earned", set(1501)));
+    EXPECT_FALSE(with("run.earned_at_mark", set(1501)));
     EXPECT_FALSE(with("log.cells", set(4)));  // of the second step
     EXPECT_FALSE(with("log.actions", set(3)));
     EXPECT_FALSE(with("log.snapshots", set(3)));  // there is no fourth player
@@ -250,66 +251,64 @@ TEST(Checkpoint, TheNewestGoodOneIsUsed) {
   const TemporaryFolder folder;
   const LoadedGame game = load_game(kFour);
   const LearnerOptions options = options_of(RuleName::ftrl, false);
-  const auto path = [&](const char* which) {
-    return folder / (std::string("checkpoint") + which + ".safetensors");
-  };
+  const std::filesystem::path newest = folder / "checkpoint.safetensors";
+  const std::filesystem::path older = folder / "checkpoint-old.safetensors";
   Played played(game.game, options, false);
-  Checkpoints checkpoints(folder / "", "hash");
+  const Checkpoints checkpoints(folder / "", "hash");
   std::vector<std::string> told;
   std::uint64_t metrics = 0;
   const auto load = [&](const char* hash = "hash") -> std::optional<std::uint64_t> {
     told.clear();
-    Checkpoints others(folder / "", hash);
     Played other(game.game, options, false);
-    const bool found = others.load(
-        *other.trainer, [&](const FileSizes& sizes) { metrics = sizes.metrics; },
-        [&](const std::string& message) { told.push_back(message); });
-    if (!found) return std::nullopt;
+    const std::optional<FileSizes> sizes =
+        Checkpoints(folder / "", hash)
+            .load(
+                {*other.trainer}, [](const FileSizes&) {},
+                [&](const std::string& message) { told.push_back(message); });
+    if (!sizes) return std::nullopt;
+    metrics = sizes->metrics;
     return other.trainer->episodes();
   };
-  EXPECT_EQ(load(), std::nullopt);
-  for (const std::uint64_t episodes : {10U, 20U, 30U}) {
+  const auto play_to = [&](std::uint64_t episodes) {
     played.trainer->play_until(episodes, {});
-    checkpoints.save(*played.trainer, {episodes + 1, 0, {}});
-  }
+    checkpoints.save({*played.trainer}, {episodes + 1, 0, {}});
+  };
+  const auto damage = [](const std::filesystem::path& path) {
+    std::string bytes(FileBytes::read(path, 1U << 26U).text());
+    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+    write_file(path, bytes);
+  };
+  EXPECT_EQ(load(), std::nullopt);
+  for (const std::uint64_t episodes : {10U, 20U, 30U}) play_to(episodes);
   EXPECT_EQ(load(), 30U);
   EXPECT_EQ(metrics, 31U);
   EXPECT_TRUE(told.empty());
-  // 30 stands in a, 20 in b.
-  const auto damage = [&](const char* which) {
-    std::string bytes(FileBytes::read(path(which), 1U << 26U).text());
-    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
-    write_file(path(which), bytes);
-  };
-  damage("-a");
-  EXPECT_EQ(load(), 20U);
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_NE(told[0].find("checkpoint-a"), std::string::npos);
-  damage("-b");
-  EXPECT_NE(error_of(ErrorKind::input, [&] { static_cast<void>(load()); }).find("remove"),
+  EXPECT_NE(error_of(ErrorKind::input, [&] { static_cast<void>(load("other")); }).find("remove"),
             std::string::npos);
-  EXPECT_EQ(told.size(), 2U);
-  played.trainer->play_until(40, {});
-  checkpoints.save_last(*played.trainer, {});
-  EXPECT_EQ(load(), 40U);
-  checkpoints.remove_others();
-  EXPECT_FALSE(std::filesystem::exists(path("-a")));
-  EXPECT_FALSE(std::filesystem::exists(path("-b")));
-  EXPECT_EQ(load(), 40U);
-  error_of(ErrorKind::input, [&] { static_cast<void>(load("other")); });
   EXPECT_NE(told.at(0).find("another run"), std::string::npos);
-  // A run that goes on replaces the one that it did not come from.
-  checkpoints.remove_all();
-  checkpoints.save(*played.trainer, {});  // the fourth: b
-  EXPECT_TRUE(std::filesystem::exists(path("-b")));
-  Played other(game.game, options, false);
-  Checkpoints resumed(folder / "", "hash");
-  EXPECT_TRUE(resumed.load(
-      *other.trainer, [](const FileSizes&) {}, [](const std::string&) {}));
-  other.trainer->play_until(50, {});
-  resumed.save(*other.trainer, {});
-  EXPECT_TRUE(std::filesystem::exists(path("-a")));
+  // A bad one does not take the place of the good one before it.
+  damage(newest);
+  EXPECT_EQ(load(), 20U);
+  EXPECT_EQ(metrics, 21U);
+  EXPECT_EQ(told.size(), 1U);
+  EXPECT_FALSE(std::filesystem::exists(newest));
+  play_to(40);
+  EXPECT_EQ(load(), 40U);
+  EXPECT_TRUE(std::filesystem::exists(older));
+  damage(newest);
+  damage(older);
+  error_of(ErrorKind::input, [&] { static_cast<void>(load()); });
+  EXPECT_EQ(told.size(), 2U);
+  // No more is read than a run can have.
+  std::filesystem::resize_file(newest, std::uint64_t{1} << 36U);
+  error_of(ErrorKind::input, [&] { static_cast<void>(load()); });
+  EXPECT_NE(told.at(0).find("the limit is"), std::string::npos);
+  play_to(50);
+  checkpoints.keep_newest();
+  EXPECT_FALSE(std::filesystem::exists(older));
   EXPECT_EQ(load(), 50U);
+  checkpoints.remove_all();
+  EXPECT_EQ(load(), std::nullopt);
 }
 
 }  // namespace

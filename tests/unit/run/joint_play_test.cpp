@@ -27,9 +27,10 @@ StoredRun run_of(const std::string& word, const LoadedGame& game, const Temporar
   config.episodes = 500;
   const RunTitle title{word, "practical", to_hex(law_hash_of(game.game))};
   const std::size_t players = frame_of(game.game).num_players();
-  RunFolder run(folder / "run", config_to_json(title, config), players);
+  RunFolder run(folder / "run", config_to_json(title, config), players,
+                RunFolder::Existing::refuse);
   const auto trainer = make_trainer(ref_of(game), config.learner, config.seed);
-  run.begin(*trainer, title, config);
+  run.open({*trainer}, title, config, {});
   trainer->play_until(500, {});
   trainer->hand_out_rest();
   return read_run(run.path());

@@ -321,8 +321,8 @@ TEST(RunFolder, TablesHaveTheirPlaces) {
   config.learner = preset_options(Preset::rigorous, Target::cce);
   config.episodes = 30'000;
   const auto trainer = trainer_of(game.game, config.learner);
-  RunFolder run(folder / "a", "{}", 0);
-  run.begin(*trainer, {"x", "rigorous", ""}, config);
+  RunFolder run(folder / "a", "{}", 0, RunFolder::Existing::refuse);
+  run.open({*trainer}, {"x", "rigorous", ""}, config, {});
   std::vector<MetricsRow> rows;
   LearnHooks hooks;
   hooks.row = [&](const MetricsRow& row) { rows.push_back(row); };
@@ -330,7 +330,7 @@ TEST(RunFolder, TablesHaveTheirPlaces) {
   EXPECT_EQ(rows.front().visited_cells, 3U);
   // After one episode nothing is known: V is cut at 3, values from below at 0; ranges are 4 wide.
   EXPECT_EQ(rows.front().players[0].gap_bound.value(), 12.0);
-  run.finish("{}", *trainer, frame, config, result.stopped);
+  run.finish("{}", {*trainer}, frame, config, result.stopped);
   const Container tables = Container::open(folder / "a" / "tables.safetensors");
   const auto place = [](std::size_t player, std::size_t h, std::size_t s) {
     return (player * 3 + h) * 3 + s;
@@ -358,7 +358,7 @@ TEST(RunFolder, TablesHaveTheirPlaces) {
   EXPECT_NEAR(result.last.players[1].upper, 4.0 * start - 3.0, 1e-12);
   JsonWriter json;
   json.begin_object();
-  write_result(json, {"x", "rigorous", ""}, game.about.names, config, result);
+  write_result(json, {"x", "rigorous", ""}, game.about.names, config, "00", result);
   const JsonDocument text = JsonDocument::parse(json.end_object().text(), "result");
   EXPECT_EQ(text.root().at("gap_bound").number(),
             std::max(*result.last.players[0].gap_bound, *result.last.players[1].gap_bound));
@@ -370,8 +370,8 @@ TEST(RunFolder, RowsOfManyPlayersAreShort) {
   const LoadedGame game = load_game("rps");
   const auto trainer = trainer_of(game.game, preset_options(Preset::practical, Target::nash));
   for (const std::size_t players : {100U, 101U}) {
-    RunFolder run(folder / std::to_string(players), "{}", 0);
-    run.begin(*trainer, {"rps", "practical", ""}, {});
+    RunFolder run(folder / std::to_string(players), "{}", 0, RunFolder::Existing::refuse);
+    run.open({*trainer}, {"rps", "practical", ""}, {}, {});
     MetricsRow row{7, 3, {}};
     for (std::size_t j = 0; j < players; ++j) {
       PlayerMetrics metrics;
@@ -515,16 +515,16 @@ TEST(RunFolder, HoldsEverythingAndReplacesNothing) {
   const RunTitle title{"rps", "rigorous", "00"};
   const auto write = [&](const std::filesystem::path& path, bool force) {
     const auto trainer = trainer_of(game.game, config.learner);
-    RunFolder::check(path, force);
-    RunFolder run(path, config_to_json(title, config), 2);
-    run.begin(*trainer, title, config);
+    RunFolder run(path, config_to_json(title, config), 2,
+                  force ? RunFolder::Existing::replace : RunFolder::Existing::refuse);
+    run.open({*trainer}, title, config, {});
     LearnHooks hooks;
     hooks.row = [&](const MetricsRow& row) { run.add(row, 0.5); };
     const LearnResult result = learn(*trainer, frame_of(game.game), config, hooks);
     JsonWriter json;
     json.begin_object();
-    write_result(json, title, game.about.names, config, result);
-    run.finish(json.end_object().text(), *trainer, frame_of(game.game), config, result.stopped);
+    write_result(json, title, game.about.names, config, run.config_hash(), result);
+    run.finish(json.end_object().text(), {*trainer}, frame_of(game.game), config, result.stopped);
   };
   write(folder / "a", false);
   write(folder / "b" / "c", false);
@@ -547,8 +547,9 @@ TEST(RunFolder, HoldsEverythingAndReplacesNothing) {
   EXPECT_EQ(read(folder / "a" / "mine.txt"), "keep");
   {
     const auto trainer = trainer_of(game.game, config.learner);
-    RunFolder unfinished(folder / "a", config_to_json(title, config), 2);
-    unfinished.begin(*trainer, title, config);
+    RunFolder unfinished(folder / "a", config_to_json(title, config), 2,
+                         RunFolder::Existing::replace);
+    unfinished.open({*trainer}, title, config, {});
     EXPECT_NE(error_of(ErrorKind::usage, [&] { write(folder / "a", true); }).find("in use"),
               std::string::npos);
   }
