@@ -41,6 +41,7 @@ using Task = std::function<ExitCode()>;
 
 // One per file beside this one: adds the sub-command to the parser; when it is the chosen one, the
 // parser sets `task`.
+void add_certify(CLI::App& app, Task& task);
 void add_bench(CLI::App& app, Task& task);
 void add_games(CLI::App& app, Task& task);
 void add_game(CLI::App& app, Task& task);

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "certificate_text.h"
 #include "command.h"
 #include "game_text.h"
 #include "interrupt.h"
@@ -23,6 +24,8 @@
 #include "vlearn/core/parallel.h"
 #include "vlearn/core/text.h"
 #include "vlearn/core/version.h"
+#include "vlearn/run/certify_run.h"
+#include "vlearn/run/joint_play.h"
 #include "vlearn/run/learn.h"
 #include "vlearn/run/run_folder.h"
 
@@ -60,6 +63,8 @@ struct Options {
   double checkpoint_seconds = 60.0;
   std::string checkpoint_episodes;
   std::string history = "full";
+  std::string certify = "auto";
+  std::optional<double> until_gap;
   bool force = false;
   bool quiet = false;
   bool as_json = false;
@@ -96,14 +101,21 @@ LearnConfig resolve(const Options& options, const Frame& frame) {
     throw Error(ErrorKind::usage, "--seeds", "seeds would go beyond 2^64 - 1", "lower --seed");
   }
   config.history = options.history == "full";
+  config.until_gap = options.until_gap;
+  if (config.until_gap && !(std::isfinite(*config.until_gap) && *config.until_gap > 0.0)) {
+    throw Error(ErrorKind::usage, "--until-gap", "is not a number above 0");
+  }
+  if (config.until_gap && options.certify == "off") {
+    throw Error(ErrorKind::usage, "--until-gap", "needs a certificate", "leave out --certify off");
+  }
   config.max_seconds = options.max_time;
   if (config.max_seconds && !(std::isfinite(*config.max_seconds) && *config.max_seconds > 0.0)) {
     throw Error(ErrorKind::usage, "--max-time", "is not a number of seconds above 0");
   }
   if (!options.episodes.empty()) config.episodes = parse_count("--episodes", options.episodes);
-  if (!config.episodes && !config.max_seconds) {
+  if (!config.episodes && !config.max_seconds && !config.until_gap) {
     throw Error(ErrorKind::usage, "learn", "nobody said when to stop",
-                "add --episodes N or --max-time SECONDS");
+                "add --until-gap GAP, --episodes N or --max-time SECONDS");
   }
   if (config.episodes) learner.horizon_episodes = *config.episodes;
   if (!options.horizon_episodes.empty()) {
@@ -118,13 +130,29 @@ struct Run {
   std::filesystem::path out;
   RunFolder::Existing existing;
   std::optional<LearnResult> result = std::nullopt;  // nothing: stopped before it began
+  std::optional<Certificate> certificate = std::nullopt;
 };
 
 void write_run(JsonWriter& json, const RunTitle& title, const LoadedGame& game, const Run& run) {
   const std::string config = config_to_json(title, run.config);
   json.begin_object();
   write_result(json, title, game.about.names, run.config,
-               to_hex(sha256(std::as_bytes(std::span(config)))), *run.result);
+               to_hex(sha256(std::as_bytes(std::span(config)))), *run.result, run.certificate);
+}
+
+/// The certificate of a run whose policy files are whole.
+Certificate certify_run(const Run& run,
+                        const RunTitle& title,
+                        const LoadedGame& game,
+                        RunCertifier& certifier) {
+  const LearnConfig& config = run.config;
+  certifier.record();  // of the last episode, whatever its number
+  const StoredRun stored{run.out, title, config, {}};
+  std::vector<PolicyFile> files;
+  if (config.history) files = open_policies(stored, frame_of(game.game));
+  return certify_nested(game.game, certificate_title(stored, game, files.size()),
+                        config.learner.target, frame_of(game.game).horizon(), certifier.episodes(),
+                        certifier.at(CertifiedStart::best), files, {});
 }
 
 void learn_one(Run& run, const RunTitle& title, const LoadedGame& game, LearnHooks hooks) {
@@ -135,7 +163,14 @@ void learn_one(Run& run, const RunTitle& title, const LoadedGame& game, LearnHoo
         return make_trainer(GameRef(model), run.config.learner, run.config.seed);
       },
       game.game);
-  const RunState state{*trainer};
+  std::optional<RunCertifier> certifier;
+  if (run.config.certify) {
+    certifier.emplace(game.game, run.config.learner.target, frame.horizon());
+    trainer->watch(
+        [&](Step h, State s, const Profile& profile) { certifier->visit(h, s, profile); });
+    hooks.certifier = &*certifier;
+  }
+  const RunState state{*trainer, certifier ? &*certifier : nullptr};
   RunFolder folder(run.out, config_to_json(title, run.config),
                    run.config.history ? frame.num_players() : 0, run.existing);
   folder.open(state, title, run.config,
@@ -149,9 +184,17 @@ void learn_one(Run& run, const RunTitle& title, const LoadedGame& game, LearnHoo
   if (hooks.progress) hooks.progress(trainer->episodes());
   try {
     run.result = learn(*trainer, frame, run.config, hooks);
+    folder.finish_history(state);
+    const Stopped stopped = run.result->stopped;
+    // Who interrupts a run does not want to wait.
+    if (certifier && stopped != Stopped::interrupt) {
+      run.certificate = folder.complete() ? read_certificate(certificate_path(run.out))
+                                          : certify_run(run, title, game, *certifier);
+    }
     JsonWriter json;
     write_run(json, title, game, run);
-    folder.finish(json.end_object().text() + "\n", state, frame, run.config, run.result->stopped);
+    folder.finish(json.end_object().text() + "\n", *trainer, frame, run.config, run.certificate,
+                  stopped);
   } catch (const Error&) {
     note(how_to_go_on(run.out, title));
     throw;
@@ -169,7 +212,7 @@ std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& ru
       fmt::format("{}: {}, seed {}, {} episodes, {} agent-steps{}\n", printable(title.game, 200),
                   name_of(run.config.learner.target), run.config.seed, run.result->last.episode,
                   run.result->agent_steps,
-                  run.result->stopped == Stopped::episodes
+                  run.result->stopped == Stopped::episodes || run.result->stopped == Stopped::gap
                       ? ""
                       : fmt::format(" (stopped by {})", name_of(run.result->stopped)));
   text += fmt::format("{:<20}{:>14}{:>14}{:>14}", "player", "value", "mean return", "upper");
@@ -184,10 +227,36 @@ std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& ru
   if (players.size() > kShownPlayers) {
     text += fmt::format("... and {} more (--json has all)\n", players.size() - kShownPlayers);
   }
+  if (run.certificate) {
+    text += gap_text(*run.certificate);
+    text += fmt::format("run folder: {}\n", printable(run.out.string()));
+    return text;
+  }
   text += fmt::format("guarantee: {}\nrun folder: {}\n",
                       guarantee_of(run.config.learner, run.result->last.episode),
                       printable(run.out.string()));
   return text;
+}
+
+bool wants_certificate(const Options& options, const LoadedGame& game, const LearnConfig& config) {
+  if (options.certify == "off") return false;
+  if (config.learner.monotone) {
+    // Its output is a Markov policy of its own, certified when the run has ended.
+    if (options.certify == "auto" && !options.until_gap) return false;
+    throw Error(ErrorKind::usage, "--monotone", "is not certified while it learns",
+                "use vlearn certify RUN --output monotone afterwards");
+  }
+  if (!frame_of(game.game).start_known()) {
+    throw Error(ErrorKind::usage, "--certify", "the law of the first state is not known");
+  }
+  const double cost = relative_cost(game.game);
+  const bool wanted = options.certify == "on" || options.until_gap || cost <= 4.0;
+  if (!options.quiet) {
+    note(fmt::format("certifying {} about {:.2g} times the work of learning{}",
+                     wanted ? "adds" : "would add", cost,
+                     wanted ? "" : ": left out (--certify on to have it all the same)"));
+  }
+  return wanted;
 }
 
 /// The runs of new seeds.
@@ -259,6 +328,7 @@ ExitCode learn_all(Options options) {
     runs.push_back({config, stored->path, RunFolder::Existing::resume});
   } else {
     config = resolve(options, frame);
+    config.certify = wants_certificate(options, game, config);
     runs = new_runs(options, config);
   }
   Progress progress({.quiet = options.quiet,
@@ -305,7 +375,12 @@ ExitCode learn_all(Options options) {
   const bool interrupted = std::any_of(runs.begin(), runs.end(), [](const Run& run) {
     return run.result->stopped == Stopped::interrupt;
   });
-  return interrupted || begun < options.seeds ? ExitCode::checkpointed : ExitCode::good;
+  if (interrupted || begun < options.seeds) return ExitCode::checkpointed;
+  const bool missed =
+      config.until_gap && std::any_of(runs.begin(), runs.end(), [&](const Run& run) {
+        return run.result->stopped != Stopped::gap;
+      });
+  return missed ? ExitCode::gap : ExitCode::good;
 }
 
 }  // namespace
@@ -350,6 +425,14 @@ void add_learn(CLI::App& app, Task& task) {
                       "Goes on with the run in this folder; its config says how, and every file "
                       "ends as if it had never stopped");
   command
+      ->add_option("--certify", options->certify,
+                   "on, off or auto (default): certify while it learns, unless that takes more "
+                   "than four times as long as learning itself")
+      ->check(CLI::IsMember({"on", "off", "auto"}));
+  command->add_option("--until-gap", options->until_gap,
+                      "Stop when the certified gap is at most this, in the units of the rewards; "
+                      "exit code 4 when it is not reached");
+  command
       ->add_option("--checkpoint-seconds", options->checkpoint_seconds,
                    "Seconds between checkpoints; default 60, 0: only when stopped")
       ->check(CLI::NonNegativeNumber);
@@ -380,10 +463,16 @@ void add_learn(CLI::App& app, Task& task) {
   command->add_flag("--quiet", options->quiet, "No progress");
   command->add_flag("--json", options->as_json, "One JSON object");
   // A resumed run has its config already.
-  for (const char* other :
-       {"--target", "--episodes", "--max-time", "--seed", "--seeds", "--out", "--history",
-        "--force", "--preset", "--rule", "--bonus", "--bonus-constant", "--loss-scale",
-        "--control-variate", "--monotone", "--pessimistic", "--delta", "--horizon-episodes"}) {
+  for (const char* other : {"--target",     "--episodes",
+                            "--max-time",   "--seed",
+                            "--seeds",      "--out",
+                            "--history",    "--certify",
+                            "--until-gap",  "--force",
+                            "--preset",     "--rule",
+                            "--bonus",      "--bonus-constant",
+                            "--loss-scale", "--control-variate",
+                            "--monotone",   "--pessimistic",
+                            "--delta",      "--horizon-episodes"}) {
     command->get_option("--resume")->excludes(command->get_option(other));
   }
   command->callback([options, &task] { task = [options] { return learn_all(*options); }; });

@@ -156,6 +156,56 @@ Profile fill_profile(
 
 }  // namespace
 
+namespace {
+
+/// Joint actions of a cell, on average over cells.
+double mean_joint_actions(const Frame& frame) {
+  double sum = 0.0;
+  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
+    sum += static_cast<double>(frame.num_joint_actions(cell).value_or(UINT64_MAX));
+  }
+  return sum / static_cast<double>(frame.num_cells());
+}
+
+/// Multiplications of backup_all().
+struct BackupWork {
+  double operator()(const DenseGame& game) const {
+    return tabular(game.frame(), static_cast<double>(game.frame().max_states()));
+  }
+  double operator()(const SparseGame& game) const {
+    const auto& tables = game.rows().tables();
+    return tabular(game.frame(), static_cast<double>(tables.successors.size()) /
+                                     static_cast<double>(tables.begins.size()));
+  }
+  double operator()(const CongestionGame& game) const {
+    const auto players = static_cast<double>(game.frame().num_players());
+    const auto routes = static_cast<double>(game.frame().max_actions());
+    return (1.5 * players + static_cast<double>(game.frame().max_states())) * players * routes;
+  }
+  double operator()(const PolymatrixGame& game) const {
+    const auto profile = static_cast<double>(game.frame().max_profile_size());
+    return profile * (profile + static_cast<double>(game.frame().max_states()));
+  }
+  double operator()(const CallbackGame& game) const {
+    return 10.0 * tabular(game.frame(), static_cast<double>(game.frame().max_states()));
+  }
+  static double tabular(const Frame& frame, double successors) {
+    return mean_joint_actions(frame) * static_cast<double>(frame.num_players()) *
+           (successors + 3.0);
+  }
+};
+
+}  // namespace
+
+double relative_cost(const AnyGame& game) {
+  const Frame& frame = frame_of(game);
+  // One agent-step of learning takes as long as some 100 multiplications and 10 for each action.
+  const double learning = static_cast<double>(frame.num_players()) *
+                          (100.0 + 10.0 * static_cast<double>(frame.max_actions()));
+  // A backup for the value, one for deviations, and in the second pass one for the witness.
+  return 3.0 * std::visit(BackupWork(), game) / learning;
+}
+
 RunCertifier::RunCertifier(const AnyGame& game, Target target, std::uint64_t weights)
     : frame_(frame_of(game)),
       target_(target),

@@ -50,7 +50,7 @@ MetricsRow row_of(const Trainer& trainer, const Frame& frame, bool since_the_beg
 }  // namespace
 
 std::string_view name_of(Stopped stopped) noexcept {
-  constexpr std::array<std::string_view, 3> names = {"episodes", "time", "interrupt"};
+  constexpr std::array<std::string_view, 4> names = {"episodes", "time", "interrupt", "gap"};
   return names[static_cast<std::size_t>(stopped)];
 }
 
@@ -85,7 +85,15 @@ LearnResult learn(Trainer& trainer,
   const auto seconds_since = [](Clock::time_point time) {
     return std::chrono::duration<double>(Clock::now() - time).count();
   };
+  const auto is_close = [&] {
+    return config.until_gap && hooks.certifier != nullptr && hooks.certifier->best_gap() &&
+           *hooks.certifier->best_gap() <= *config.until_gap;
+  };
   while (trainer.episodes() < wanted) {
+    if (is_close()) {
+      result.stopped = Stopped::gap;
+      break;
+    }
     if (hooks.cancel.requested()) {
       result.stopped = Stopped::interrupt;
       break;
@@ -99,7 +107,9 @@ LearnResult learn(Trainer& trainer,
     trainer.play_until(until, hooks.cancel);
     const std::uint64_t episodes = trainer.episodes();
     if (episodes == next_row || episodes == wanted) {
-      if (hooks.row) hooks.row(row_of(trainer, frame, false));
+      MetricsRow row = row_of(trainer, frame, false);
+      if (hooks.certifier != nullptr) row.certified_gap = hooks.certifier->record();
+      if (hooks.row) hooks.row(row);
       trainer.set_mark();
       next_row = next_row_episode(episodes);
     }
@@ -112,6 +122,7 @@ LearnResult learn(Trainer& trainer,
     }
     if (hooks.progress) hooks.progress(episodes);
   }
+  if (is_close()) result.stopped = Stopped::gap;
   result.last = row_of(trainer, frame, true);
   result.agent_steps = trainer.episodes() * steps_per_episode;
   result.signature = trainer.signature();

@@ -19,7 +19,8 @@
 namespace vlearn {
 namespace {
 
-constexpr std::array<const char*, 2> kResults = {"result.json", "tables.safetensors"};
+constexpr const char* kCertificate = "certificate.json";
+constexpr std::array<const char*, 3> kResults = {"result.json", kCertificate, "tables.safetensors"};
 constexpr std::array<const char*, 3> kGrowing = {"metrics.jsonl", "metrics.csv", "timing.jsonl"};
 constexpr std::array<std::string_view, 2> kHistoryNames = {"none", "full"};
 
@@ -77,12 +78,38 @@ std::vector<NamedMetrics> lines_of(const MetricsRow& row) {
   return lines;
 }
 
-void write_metrics(JsonWriter& json, const PlayerMetrics& metrics) {
-  json.member("value", metrics.value);
+void write_bounds(JsonWriter& json, const PlayerMetrics& metrics) {
   json.member("upper", metrics.upper);
   if (metrics.lower) json.member("lower", *metrics.lower);
   if (metrics.mean_return) json.member("mean_return", *metrics.mean_return);
   if (metrics.gap_bound) json.member("gap_bound", *metrics.gap_bound);
+}
+
+void write_metrics(JsonWriter& json, const PlayerMetrics& metrics) {
+  json.member("value", metrics.value);
+  write_bounds(json, metrics);
+}
+
+void write_gap(JsonWriter& json,
+               std::string_view key,
+               double upper,
+               const std::optional<double>& lower) {
+  json.key(key).begin_object().member("upper", upper);
+  if (lower) json.member("lower", *lower);
+  json.end_object();
+}
+
+/// What is known for certain; what play estimates stands beside it, or in its place where the value
+/// is known as an interval only.
+void write_certified(JsonWriter& json, const PlayerCertificate& certified, double estimate) {
+  const bool exact = certified.value_lower == certified.value_upper;
+  json.member("value", exact ? certified.value_lower : estimate);
+  if (exact) {
+    json.member("estimate", estimate);
+  } else {
+    json.member("value_lower", certified.value_lower).member("value_upper", certified.value_upper);
+  }
+  write_gap(json, "gap", certified.gap_upper, certified.gap_lower);
 }
 
 std::string cell_of_csv(const std::optional<double>& number) {
@@ -253,6 +280,8 @@ std::string config_to_json(const RunTitle& title, const LearnConfig& config) {
   json.member("delta", learner.delta).member("horizon_episodes", learner.horizon_episodes);
   json.member("seed", config.seed).member("stream_version", std::uint64_t{kStreamVersion});
   json.member("history", kHistoryNames[config.history ? 1 : 0]);
+  json.member("certify", config.certify);
+  if (config.until_gap) json.member("until_gap", *config.until_gap);
   if (config.episodes) json.member("episodes", *config.episodes);
   if (config.max_seconds) json.member("max_seconds", *config.max_seconds);
   return json.end_object().text() + "\n";
@@ -263,7 +292,8 @@ void write_result(JsonWriter& json,
                   const GameNames& names,
                   const LearnConfig& config,
                   const std::string& config_hash,
-                  const LearnResult& result) {
+                  const LearnResult& result,
+                  const std::optional<Certificate>& certificate) {
   json.member("schema", "vlearn.learn/1").member("version", build_info().version);
   json.member("game", title.game).member("game_hash", title.game_hash);
   json.member("config_hash", config_hash);
@@ -279,13 +309,23 @@ void write_result(JsonWriter& json,
     const PlayerMetrics& metrics = result.last.players[j];
     json.begin_object().member("player", std::uint64_t{j + 1});
     json.member("name", names.player(Player(j)));
-    write_metrics(json, metrics);
+    if (certificate) {
+      write_certified(json, certificate->players[j], metrics.value);
+      write_bounds(json, metrics);
+    } else {
+      json.member("value", metrics.value);
+      write_bounds(json, metrics);
+    }
     json.end_object();
     if (metrics.gap_bound)
       largest = std::max(largest.value_or(*metrics.gap_bound), *metrics.gap_bound);
   }
   json.end_array();
   if (largest) json.member("gap_bound", *largest);
+  if (!certificate) return;
+  json.member("start", kCertifiedStartNames[static_cast<std::size_t>(certificate->start)]);
+  write_gap(json, "gap", certificate->gap_upper, certificate->gap_lower);
+  write_gap(json, "sum_of_gaps", certificate->sum_upper, certificate->sum_lower);
 }
 
 std::filesystem::path policy_path(const std::filesystem::path& run, Player player) {
@@ -303,6 +343,10 @@ std::filesystem::path index_seed_path(const std::filesystem::path& run,
   return run / kPolicyFolder / fmt::format("index-{}.seed", player.number());
 }
 
+std::filesystem::path certificate_path(const std::filesystem::path& run) {
+  return run / kCertificate;
+}
+
 StoredRun read_run(const std::filesystem::path& path) {
   const std::filesystem::path file = path / "config.json";
   const JsonDocument document = JsonDocument::read(file);
@@ -316,7 +360,8 @@ StoredRun read_run(const std::filesystem::path& path) {
                    "bonus_constant", "loss_scale",      "monotone",
                    "pessimistic",    "delta",           "horizon_episodes",
                    "seed",           "stream_version",  "history",
-                   "episodes",       "max_seconds"});
+                   "certify",        "until_gap",       "episodes",
+                   "max_seconds"});
   const auto text = [&](const char* key) { return std::string(root.at(key).string()); };
   StoredRun run;
   run.path = path;
@@ -335,6 +380,8 @@ StoredRun read_run(const std::filesystem::path& path) {
   learner.horizon_episodes = root.at("horizon_episodes").natural(UINT64_MAX);
   run.config.seed = root.at("seed").natural(UINT64_MAX);
   run.config.history = named<int>(root.at("history"), kHistoryNames) == 1;
+  run.config.certify = root.at("certify").boolean();
+  if (root.find("until_gap")) run.config.until_gap = root.at("until_gap").number();
   if (root.find("episodes")) run.config.episodes = root.at("episodes").natural(kMaxEpisodes - 1);
   if (root.find("max_seconds")) run.config.max_seconds = root.at("max_seconds").number();
   if (root.at("stream_version").natural(UINT32_MAX) != kStreamVersion) {
@@ -427,7 +474,8 @@ void RunFolder::begin(Trainer& trainer, const RunTitle& title, const LearnConfig
   metrics_.emplace(path_ / "metrics.jsonl");
   table_.emplace(path_ / "metrics.csv");
   timing_.emplace(path_ / "timing.jsonl");
-  table_->append("episode,player,value,upper,lower,mean_return,gap_bound,visited_cells\n");
+  table_->append(
+      "episode,player,value,upper,lower,mean_return,gap_bound,visited_cells,certified_gap\n");
   if (policy_sizes_.empty()) return;
   std::filesystem::create_directory(path_ / kPolicyFolder);
   for (const Player player : all<Player>(policy_sizes_.size())) {
@@ -499,15 +547,17 @@ void RunFolder::keep_history(Trainer& trainer) {
 void RunFolder::add(const MetricsRow& row, double seconds) {
   JsonWriter json(JsonWriter::Layout::compact);
   json.begin_object().member("episode", row.episode).member("visited_cells", row.visited_cells);
+  if (row.certified_gap) json.member("certified_gap", *row.certified_gap);
   json.key("players").begin_array();
   std::string csv;
   for (const auto& [player, metrics] : lines_of(row)) {
     json.begin_object().member("player", player);
     write_metrics(json, metrics);
     json.end_object();
-    csv += fmt::format("{},{},{},{},{},{},{},{}\n", row.episode, player, metrics.value,
+    csv += fmt::format("{},{},{},{},{},{},{},{},{}\n", row.episode, player, metrics.value,
                        metrics.upper, cell_of_csv(metrics.lower), cell_of_csv(metrics.mean_return),
-                       cell_of_csv(metrics.gap_bound), row.visited_cells);
+                       cell_of_csv(metrics.gap_bound), row.visited_cells,
+                       cell_of_csv(row.certified_gap));
   }
   metrics_->append(json.end_array().end_object().text() + "\n");
   table_->append(csv);
@@ -532,17 +582,21 @@ void RunFolder::save_checkpoint(const RunState& state) {
   checkpoints_.save(state, sizes());
 }
 
-void RunFolder::finish(std::string_view result,
-                       const RunState& state,
-                       const Frame& frame,
-                       const LearnConfig& config,
-                       Stopped stopped) {
+void RunFolder::finish_history(const RunState& state) {
   if (complete_) return;
-  Trainer& trainer = state.trainer;
   // Before the history's rest: a run that goes on will write longer segments in its place.
   save_checkpoint(state);
-  trainer.hand_out_rest();
+  state.trainer.hand_out_rest();
   sync();
+}
+
+void RunFolder::finish(std::string_view result,
+                       const Trainer& trainer,
+                       const Frame& frame,
+                       const LearnConfig& config,
+                       const std::optional<Certificate>& certificate,
+                       Stopped stopped) {
+  if (complete_) return;
   const Tables tables(trainer, frame);
   const std::vector<std::uint64_t> visits = tables.visits();
   const std::vector<double> values = tables.values([&](Player j) { return trainer.estimates(j); });
@@ -564,6 +618,7 @@ void RunFolder::finish(std::string_view result,
   }
   writer.write(path_ / "tables.safetensors");
   timing_->sync();
+  if (certificate) write_file(certificate_path(path_), to_json(*certificate));
   write_file(path_ / "result.json", result);
   if (stopped != Stopped::interrupt) checkpoints_.keep_newest();
 }

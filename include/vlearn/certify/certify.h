@@ -87,6 +87,10 @@ void certify_history(RunCertifier& certifier,
                      const std::function<bool(std::uint64_t episodes)>& is_recorded,
                      const ParallelOptions& options);
 
+/// Multiplications that certifying takes for each one that learning takes, counted and not timed:
+/// both passes of certify_nested().
+[[nodiscard]] double relative_cost(const AnyGame& game);
+
 /// The certificate of the Markov mixture: at every step the index of a visit is drawn anew, among
 /// all visits of the state, by one draw for all players. Upper and lower bounds agree.
 [[nodiscard]] Certificate certify_markov(const AnyGame& game,

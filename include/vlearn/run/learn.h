@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "vlearn/agent/options.h"
+#include "vlearn/certify/certify.h"
 #include "vlearn/core/cancel.h"
 #include "vlearn/run/trainer.h"
 
@@ -27,6 +28,10 @@ struct LearnConfig {
   std::optional<double> max_seconds = std::nullopt;
   /// Whether every visit is kept, so that the output policy can be executed.
   bool history = true;
+  /// Whether the output is certified while it is learned,
+  bool certify = false;
+  /// and the gap in the user's units, of start `best`, at which that is enough.
+  std::optional<double> until_gap = std::nullopt;
 };
 
 /// One player after so many episodes.
@@ -45,9 +50,11 @@ struct MetricsRow {
   std::uint64_t episode = 0;  ///< episodes played
   std::uint64_t visited_cells = 0;
   std::vector<PlayerMetrics> players;
+  /// Of a certified run: the gap of executions that start now, at most.
+  std::optional<double> certified_gap = std::nullopt;
 };
 
-enum class Stopped : std::uint8_t { episodes, time, interrupt };
+enum class Stopped : std::uint8_t { episodes, time, interrupt, gap };
 [[nodiscard]] std::string_view name_of(Stopped stopped) noexcept;
 
 struct LearnResult {
@@ -68,6 +75,8 @@ struct LearnHooks {
   std::function<void()> checkpoint = {};
   std::optional<double> checkpoint_seconds = std::nullopt;
   std::optional<std::uint64_t> checkpoint_episodes = std::nullopt;
+  /// Sees every visit already; gaps are looked at with every row.
+  RunCertifier* certifier = nullptr;
   CancelToken cancel = {};
   /// What max_seconds counts from; several runs may share it.
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();

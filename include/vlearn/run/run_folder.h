@@ -42,6 +42,9 @@ struct RunTitle {
 /// The resolved config as JSON, `vlearn.config/1`: everything that determines the run.
 [[nodiscard]] std::string config_to_json(const RunTitle& title, const LearnConfig& config);
 
+/// Where a run keeps its certificate.
+[[nodiscard]] std::filesystem::path certificate_path(const std::filesystem::path& run);
+
 /// A run that somebody else may have written.
 struct StoredRun {
   std::filesystem::path path;
@@ -58,7 +61,8 @@ void write_result(JsonWriter& json,
                   const GameNames& names,
                   const LearnConfig& config,
                   const std::string& config_hash,
-                  const LearnResult& result);
+                  const LearnResult& result,
+                  const std::optional<Certificate>& certificate);
 
 /// The folder of a run that this process plays; no other process may at the same time.
 class RunFolder {
@@ -92,12 +96,17 @@ class RunFolder {
   void add(const MetricsRow& row, double seconds);
   /// What a killed run goes on from.
   void save_checkpoint(const RunState& state);
-  /// A checkpoint, what is left of the history, tables.safetensors and result.json; the last call.
-  /// A run that was interrupted has not ended, and keeps the checkpoint before too.
+  /// A checkpoint, and what is left of the history: the policy files are whole.
+  void finish_history(const RunState& state);
+  /// Whether a run that is resumed had ended already: then nothing is written any more.
+  [[nodiscard]] bool complete() const noexcept { return complete_; }
+  /// tables.safetensors, certificate.json and result.json; the last call. A run that was
+  /// interrupted has not ended, and keeps the checkpoint before too.
   void finish(std::string_view result,
-              const RunState& state,
+              const Trainer& trainer,
               const Frame& frame,
               const LearnConfig& config,
+              const std::optional<Certificate>& certificate,
               Stopped stopped);
 
  private:

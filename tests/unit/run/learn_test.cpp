@@ -330,7 +330,8 @@ TEST(RunFolder, TablesHaveTheirPlaces) {
   EXPECT_EQ(rows.front().visited_cells, 3U);
   // After one episode nothing is known: V is cut at 3, values from below at 0; ranges are 4 wide.
   EXPECT_EQ(rows.front().players[0].gap_bound.value(), 12.0);
-  run.finish("{}", {*trainer}, frame, config, result.stopped);
+  run.finish_history({*trainer});
+  run.finish("{}", *trainer, frame, config, std::nullopt, result.stopped);
   const Container tables = Container::open(folder / "a" / "tables.safetensors");
   const auto place = [](std::size_t player, std::size_t h, std::size_t s) {
     return (player * 3 + h) * 3 + s;
@@ -358,7 +359,7 @@ TEST(RunFolder, TablesHaveTheirPlaces) {
   EXPECT_NEAR(result.last.players[1].upper, 4.0 * start - 3.0, 1e-12);
   JsonWriter json;
   json.begin_object();
-  write_result(json, {"x", "rigorous", ""}, game.about.names, config, "00", result);
+  write_result(json, {"x", "rigorous", ""}, game.about.names, config, "00", result, std::nullopt);
   const JsonDocument text = JsonDocument::parse(json.end_object().text(), "result");
   EXPECT_EQ(text.root().at("gap_bound").number(),
             std::max(*result.last.players[0].gap_bound, *result.last.players[1].gap_bound));
@@ -523,8 +524,10 @@ TEST(RunFolder, HoldsEverythingAndReplacesNothing) {
     const LearnResult result = learn(*trainer, frame_of(game.game), config, hooks);
     JsonWriter json;
     json.begin_object();
-    write_result(json, title, game.about.names, config, run.config_hash(), result);
-    run.finish(json.end_object().text(), {*trainer}, frame_of(game.game), config, result.stopped);
+    write_result(json, title, game.about.names, config, run.config_hash(), result, std::nullopt);
+    run.finish_history({*trainer});
+    run.finish(json.end_object().text(), *trainer, frame_of(game.game), config, std::nullopt,
+               result.stopped);
   };
   write(folder / "a", false);
   write(folder / "b" / "c", false);

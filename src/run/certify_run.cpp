@@ -1,0 +1,121 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/run/certify_run.h"
+
+#include "vlearn/core/container.h"
+#include "vlearn/core/error.h"
+#include "vlearn/core/hash.h"
+#include "vlearn/policy/average.h"
+#include "vlearn/run/joint_play.h"
+
+namespace vlearn {
+namespace {
+
+constexpr std::uint64_t kMaxPolicyBytes = std::uint64_t{1} << 42U;
+
+/// Policies [player][step][state][action], 0 where there is no such action.
+class PolicyArray {
+ public:
+  PolicyArray(std::vector<double> numbers, const Frame& frame)
+      : numbers_(std::move(numbers)),
+        frame_(frame),
+        states_(frame.max_states()),
+        actions_(frame.max_actions()) {
+    if (numbers_.size() != frame.num_players() * frame.horizon() * states_ * actions_) {
+      throw Error(ErrorKind::input, "policies", "have another shape than the game");
+    }
+  }
+  [[nodiscard]] std::span<const double> operator()(Player player, Step h, State s) const {
+    const std::size_t row = (player.index() * frame_.horizon() + h.index()) * states_ + s.index();
+    return std::span(numbers_).subspan(row * actions_, frame_.num_actions(player, h, s));
+  }
+
+ private:
+  std::vector<double> numbers_;
+  const Frame& frame_;
+  std::size_t states_;
+  std::size_t actions_;
+};
+
+}  // namespace
+
+std::vector<PolicyFile> open_policies(const StoredRun& run, const Frame& frame) {
+  std::vector<PolicyFile> files;
+  for (const Player player : all<Player>(frame.num_players())) {
+    files.push_back(open_policy(run, frame, player));
+    if (files.back().episodes() != files.front().episodes()) {
+      throw Error(ErrorKind::input, run.path.string(), "has policy files of different lengths",
+                  "mend them: vlearn learn --resume RUN");
+    }
+  }
+  return files;
+}
+
+CertificateTitle certificate_title(const StoredRun& run,
+                                   const LoadedGame& game,
+                                   std::size_t num_files) {
+  CertificateTitle title{run.title.game, run.title.game_hash, {}, {}};
+  for (const Player player : all<Player>(frame_of(game.game).num_players())) {
+    title.player_names.emplace_back(game.about.names.player(player));
+  }
+  for (const Player player : all<Player>(num_files)) {
+    const FileBytes bytes = FileBytes::map(policy_path(run.path, player), kMaxPolicyBytes);
+    title.policy_hashes.push_back(to_hex(sha256(bytes.bytes())));
+  }
+  return title;
+}
+
+Certificate certify_stored(const StoredRun& run,
+                           const LoadedGame& game,
+                           const CertifyOptions& options) {
+  const Frame& frame = frame_of(game.game);
+  const Target target = run.config.learner.target;
+  if (!run.config.history) {
+    throw Error(ErrorKind::input, run.path.string(), "has no policy files",
+                "learn without --history none");
+  }
+  const std::vector<PolicyFile> files = open_policies(run, frame);
+  const CertificateTitle title = certificate_title(run, game, files.size());
+  const std::uint64_t weights = files.front().header().weights;
+  const std::uint64_t episodes = files.front().episodes();
+  if (episodes == 0) throw Error(ErrorKind::input, run.path.string(), "has not played yet");
+  const bool independent = target == Target::nash;
+  switch (options.output) {
+    case CertifiedOutput::nested: break;
+    case CertifiedOutput::markov:
+      if (independent) {
+        throw Error(ErrorKind::usage, "--output markov",
+                    "the players of nash draw indices of their own: they play the product of "
+                    "their averages",
+                    "use --output marginals");
+      }
+      return certify_markov(game.game, title, target, files);
+    case CertifiedOutput::marginals: {
+      const AverageTable table = table_of(files, episodes, options.parallel);
+      return certify_product(game.game, title, target, options.output, weights, episodes,
+                             PolicyArray(table.averaged, frame));
+    }
+    case CertifiedOutput::monotone: {
+      if (!run.config.learner.monotone) {
+        throw Error(ErrorKind::usage, "--output monotone",
+                    "the run was learned without --monotone");
+      }
+      ContainerArrays arrays =
+          ContainerArrays::read(run.path / "tables.safetensors", [](const ContainerHeader&) {});
+      return certify_product(game.game, title, target, options.output, weights, episodes,
+                             PolicyArray(arrays.take<double>("markov_policy"), frame));
+    }
+  }
+  RunCertifier certifier(game.game, target, weights);
+  std::uint64_t next = next_row_episode(0);
+  const auto is_recorded = [&](std::uint64_t played) {
+    if (played != next) return false;
+    next = next_row_episode(played);
+    return true;
+  };
+  certify_history(certifier, frame, files, is_recorded, options.parallel);
+  return certify_nested(game.game, title, target, weights, episodes, certifier.at(options.start),
+                        files, options.parallel);
+}
+
+}  // namespace vlearn
