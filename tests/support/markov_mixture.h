@@ -104,25 +104,36 @@ class MarkovPlayer {
     });
   }
 
-  /// The same, by trying all that are deterministic and Markov.
+  /// How many deviations are deterministic and Markov.
+  [[nodiscard]] double count(Told told) const {
+    const Frame& frame = game_.frame();
+    double product = 1.0;
+    for (const Step h : all<Step>(frame.horizon())) {
+      for (const State s : all<State>(frame.num_states(h))) {
+        const std::size_t n = frame.num_actions(player_, h, s);
+        for (std::size_t b = 0; b < (told == Told::recommended ? n : 1); ++b) {
+          product *= static_cast<double>(n);
+        }
+      }
+    }
+    return product;
+  }
+
+  /// What the best of them gets.
   [[nodiscard]] double best_of_all(Told told) const {
     const Frame& frame = game_.frame();
     // What is played at (h, s) where b was drawn: answers[first[h][s] + b].
     std::vector<std::vector<std::size_t>> first;
     std::vector<std::size_t> options;
-    double count = 1.0;
     for (const Step h : all<Step>(frame.horizon())) {
       first.emplace_back();
       for (const State s : all<State>(frame.num_states(h))) {
         first.back().push_back(options.size());
         const std::size_t n = frame.num_actions(player_, h, s);
-        for (std::size_t b = 0; b < (told == Told::recommended ? n : 1); ++b) {
-          options.push_back(n);
-          count *= static_cast<double>(n);
-        }
+        options.insert(options.end(), told == Told::recommended ? n : 1, n);
       }
     }
-    if (count > double{1 << 22}) throw std::length_error("too many deviations to try");
+    if (count(told) > double{1 << 20}) throw std::length_error("too many deviations to try");
     std::vector<std::size_t> answers(options.size(), 0);
     double best = -std::numeric_limits<double>::infinity();
     for (;;) {

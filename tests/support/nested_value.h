@@ -33,6 +33,8 @@ inline double nested_value(const MixtureRecord& record,
   const Frame& frame = record.frame();
   const DenseGame& game = record.game();
   const std::vector<Player> players = everybody(frame);
+  std::vector<double> falls = {0.0};  // alpha_n^{i-1} / alpha_n^i = (i - 1)/(c + i - 1)
+  for (std::size_t i = 1; i <= record.episodes(); ++i) falls.push_back(record.alpha().decay(i));
   std::vector<std::vector<double>> next;  // [state][n], of the step after
   for (std::size_t step = frame.horizon(); step-- > 0;) {
     const Step h(step);
@@ -65,7 +67,11 @@ inline double nested_value(const MixtureRecord& record,
       std::vector<double>& values = now.emplace_back(1, of_visit[0]);
       for (std::size_t n = 1; n < of_visit.size(); ++n) {
         double sum = 0.0;
-        for (std::size_t i = 1; i <= n; ++i) sum += record.alpha().weight(n, i) * of_visit[i];
+        double weight = record.alpha().rate(n);  // alpha_n^n
+        for (std::size_t i = n; i > 0; --i) {
+          sum += weight * of_visit[i];
+          weight *= falls[i];
+        }
         values.push_back(sum);
       }
     }

@@ -9,8 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "support/brute_force.h"
@@ -90,13 +89,13 @@ TEST(ExactDeviation, MayBeWorseThanFollowing) {
   EXPECT_NEAR(ExactDeviation(record, Player(0), Told::recommended).value(kLast), 1.0, kClose);
 }
 
-struct Tiny {
+struct Played {
   DenseGame game;
   RecordedRun run;
 };
 
 /// Even seeds: two steps, some with two states; odd seeds: three steps, one state at each.
-Tiny tiny(std::uint64_t seed, RandomSizes sizes) {
+Played tiny(std::uint64_t seed, RandomSizes sizes) {
   sizes.horizon = seed % 2 == 0 ? Sizes{2, 2} : Sizes{3, 3};
   sizes.states = seed % 2 == 0 ? Sizes{1, 2} : Sizes{1, 1};
   DenseGame game = random_game(seed, sizes);
@@ -172,7 +171,9 @@ TEST(TinyGames, MarkovMixturesByAllMeans) {
         const MarkovPlayer markov(game, mixture, player);
         EXPECT_NEAR(markov.value(), markov.forward(follow), kClose);
         for (const Told told : {Told::nothing, Told::recommended}) {
-          EXPECT_NEAR(markov.best(told), markov.best_of_all(told), kClose) << "seed " << seed;
+          if (markov.count(told) < 1e4) {
+            EXPECT_NEAR(markov.best(told), markov.best_of_all(told), kClose) << "seed " << seed;
+          }
           const BruteForce all_of_them(game, law, player, told);
           EXPECT_NEAR(markov.value(), all_of_them.value(), kClose);
           if (all_of_them.work() > kMostWork) continue;
@@ -247,21 +248,18 @@ std::vector<Judged> judge(const MixtureRecord& record, Told told, const StartRul
 }
 
 template <class Rule>
-RecordedRun learned(const DenseGame& game,
-                    RuleName name,
-                    std::uint64_t episodes,
-                    bool control_variate) {
+RecordedRun learned(const DenseGame& game, RuleName name, std::uint64_t episodes) {
   const Target target = has_swap_regret(name) ? Target::ce : Target::cce;
   LearnerOptions options = preset_options(Preset::practical, target);
   options.rule = name;
-  options.control_variate = control_variate;
+  options.control_variate = true;
   return record(GameRef(game), Rule(game.frame().horizon()), options, episodes, 64);
 }
 
 TEST(RandomGames, BoundsHoldTheExactDeviation) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const DenseGame game = random_game(seed, {.horizon = {1, 3}, .states = {1, 3}});
-    const RecordedRun run = seed % 2 == 0 ? learned<Ftrl<>>(game, RuleName::ftrl, 120, true)
+    const RecordedRun run = seed % 2 == 0 ? learned<Ftrl<>>(game, RuleName::ftrl, 120)
                                           : random_record(game.frame(), 40, seed);
     const MixtureRecord record(game, run, game.frame().horizon() + seed % 2);
     for (const StartRule& start : {kUniform, kLast, at(seed % 7 + 1)}) {
@@ -278,23 +276,31 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+double most(const std::vector<double>& values) {
+  return *std::max_element(values.begin(), values.end());
+}
+
 /// Prints how far bounds are from the truth, in units of the gap that they enclose.
 void measure(const char* rule,
              Told told,
              const StartRule& start,
-             const std::vector<RecordedRun>& runs,
-             const std::vector<DenseGame>& games) {
+             const std::vector<Played>& games) {
   std::vector<double> gaps;
-  std::vector<double> above;
-  std::vector<double> width;
+  std::vector<double> above;  // (upper - exact)/gap of each player
   std::vector<double> told_above;
-  std::size_t negative = 0;
-  for (std::size_t x = 0; x < games.size(); ++x) {
-    const MixtureRecord record(games[x], runs[x], games[x].frame().horizon());
+  std::vector<double> width;          // (upper - lower)/gap of each player
+  std::vector<double> width_of_game;  // the same of the largest gaps of each game
+  std::size_t none = 0;
+  for (const auto& [game, run] : games) {
+    const MixtureRecord record(game, run, game.frame().horizon());
+    Judged largest;
     for (const Judged& judged : judge(record, told, start)) {
       const double gap = judged.exact - judged.value;
+      largest.lower = std::max(largest.lower, judged.lower - judged.value);
+      largest.exact = std::max(largest.exact, gap);
+      largest.upper = std::max(largest.upper, judged.upper - judged.value);
       if (gap <= 1e-9) {
-        ++negative;
+        ++none;
         continue;
       }
       gaps.push_back(gap);
@@ -302,33 +308,37 @@ void measure(const char* rule,
       told_above.push_back((judged.told - judged.exact) / gap);
       width.push_back((judged.upper - judged.lower) / gap);
     }
+    if (largest.exact > 1e-9) {
+      width_of_game.push_back((largest.upper - largest.lower) / largest.exact);
+    }
   }
   std::printf(
-      "%-10s %-3s %-7s: %3zu players with a gap, %zu without; median gap %.4f; (upper - exact)/gap "
-      "median %.4f most %.3f (told k: %.4f); (upper - lower)/gap median %.4f most %.3f\n",
+      "%-9s %-3s %-7s: %zu players with a gap, %zu without; gap median %.4f; (upper - exact)/gap "
+      "median %.4f most %.3f, told k median %.4f most %.3f; (upper - lower)/gap median %.4f most "
+      "%.3f, of games median %.4f most %.3f\n",
       rule, told == Told::nothing ? "cce" : "ce",
-      start.kind == StartRule::Kind::last ? "last" : "uniform", gaps.size(), negative, median(gaps),
-      median(above), *std::max_element(above.begin(), above.end()), median(told_above),
-      median(width), *std::max_element(width.begin(), width.end()));
+      start.kind == StartRule::Kind::last ? "last" : "uniform", gaps.size(), none, median(gaps),
+      median(above), most(above), median(told_above), most(told_above), median(width), most(width),
+      median(width_of_game), most(width_of_game));
 }
 
 template <class Rule>
-void measure_rule(const char* rule, RuleName name, Told told, bool control_variate) {
-  std::vector<DenseGame> games;
-  std::vector<RecordedRun> runs;
+void measure_rule(const char* rule, RuleName name, Told told) {
+  std::vector<Played> games;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
-    games.push_back(random_game(
+    DenseGame game = random_game(
         seed,
-        {.players = {2, 3}, .horizon = {2, told == Told::nothing ? 4U : 3U}, .actions = {2, 3}}));
-    runs.push_back(learned<Rule>(games.back(), name, 2000, control_variate));
+        {.players = {2, 3}, .horizon = {2, told == Told::nothing ? 4U : 3U}, .actions = {2, 3}});
+    RecordedRun run = learned<Rule>(game, name, 2000);
+    games.push_back({std::move(game), std::move(run)});
   }
-  for (const StartRule& start : {kLast, kUniform}) measure(rule, told, start, runs, games);
+  for (const StartRule& start : {kLast, kUniform}) measure(rule, told, start, games);
 }
 
 TEST(RandomGamesSlow, HowTightBoundsAre) {
-  measure_rule<Ftrl<>>("ftrl", RuleName::ftrl, Told::nothing, true);
-  measure_rule<Tsallis<>>("tsallis", RuleName::tsallis, Told::nothing, true);
-  measure_rule<FtrlSwap<>>("ftrl-swap", RuleName::ftrl_swap, Told::recommended, true);
+  measure_rule<Ftrl<>>("ftrl", RuleName::ftrl, Told::nothing);
+  measure_rule<Tsallis<>>("tsallis", RuleName::tsallis, Told::nothing);
+  measure_rule<FtrlSwap<>>("ftrl-swap", RuleName::ftrl_swap, Told::recommended);
 }
 
 }  // namespace
