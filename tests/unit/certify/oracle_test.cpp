@@ -21,6 +21,7 @@
 #include "support/random_game.h"
 #include "support/random_record.h"
 #include "support/recorded_run.h"
+#include "support/theory_run.h"
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
 #include "vlearn/bandit/tsallis.h"
@@ -89,6 +90,66 @@ TEST(ExactDeviation, MayBeWorseThanFollowing) {
   EXPECT_NEAR(ExactDeviation(record, Player(0), Told::recommended).value(kLast), 1.0, kClose);
 }
 
+/// Bounds of one player, from one start.
+struct Judged {
+  double value = 0.0;
+  double lower = 0.0;  ///< what the witness gets
+  double exact = 0.0;
+  double upper = 0.0;  ///< where the deviator is not told k
+  double told = 0.0;   ///< where it is
+};
+
+/// All of them in one run, with everything that must hold between them.
+std::vector<Judged> judge(const MixtureRecord& record, Told told, const StartRule& start) {
+  const Frame& frame = record.frame();
+  const bool uniform = start.kind == StartRule::Kind::uniform;
+  const std::uint64_t end = uniform ? record.episodes() : record.starts(start).front();
+  NestedBounds<DenseGame> bounds(record.game(), record.alpha().c());
+  for (std::uint64_t k = 0; k < end; ++k) {
+    bounds.add_start();
+    for_each_visit(record, k, k + 1,
+                   [&](Step h, State s, const Profile& profile) { bounds.visit(h, s, profile); });
+  }
+  std::vector<Judged> result;
+  for (const Player player : all<Player>(frame.num_players())) {
+    const auto from = uniform ? bounds.from_uniform(player) : bounds.from_now(player);
+    const auto knowing = uniform ? bounds.from_uniform_told(player) : from;
+    const bool modifies = told == Told::recommended;
+    const auto best_of = [&](Step h, State s, const auto& worth) {
+      Action best;
+      for (const Action b : all<Action>(frame.num_actions(player, h, s))) {
+        if (worth(b) > worth(best)) best = b;
+      }
+      return best;
+    };
+    const Answer mu = [&](Step h, State s, Action) {
+      return best_of(h, s, [&](Action b) { return bounds.answer(player, h, s, b); });
+    };
+    const Answer phi = [&](Step h, State s, Action drawn) {
+      return best_of(h, s, [&](Action b) { return bounds.modification(player, h, s, drawn, b); });
+    };
+    Judged& now = result.emplace_back();
+    now.value = nested_value(record, player, follow, start);
+    now.lower = nested_value(record, player, mu, start);
+    if (modifies) now.lower = std::max(now.lower, nested_value(record, player, phi, start));
+    now.exact = ExactDeviation(record, player, told).value(start);
+    now.upper = modifies ? from.modifying : from.deviating;
+    now.told = modifies ? knowing.modifying : knowing.deviating;
+    EXPECT_NEAR(from.value, now.value, 1e-10);
+    EXPECT_NEAR(knowing.value, now.value, 1e-10);
+    EXPECT_LE(now.lower, now.exact + 1e-10);
+    EXPECT_LE(now.exact, now.upper + 1e-10);
+    EXPECT_LE(now.upper, now.told + 1e-10);
+    if (modifies) {
+      EXPECT_LE(now.value, now.exact + 1e-10);
+    }
+    if (frame.horizon() == 1) {
+      EXPECT_NEAR(now.exact, now.upper, 1e-10);
+    }
+  }
+  return result;
+}
+
 struct Played {
   DenseGame game;
   RecordedRun run;
@@ -126,6 +187,41 @@ TEST(TinyGames, ExactIsTheBestOfAllDeviations) {
   }
   EXPECT_GT(compared[0], 150u);
   EXPECT_GT(compared[1], 50u);
+}
+
+/// One law for both steps; the joint action says where the game goes.
+DenseGame turning_game() {
+  FrameOptions options;
+  options.num_players = 2;
+  options.horizon = 2;
+  options.num_states = {2};
+  options.num_actions = {2, 2};
+  options.initial = {0.25, 0.75};
+  const std::vector<double> rewards = {0.1, 0.9, 0.4, 0.3, 0.7, 0.2, 0.5, 0.8,
+                                       0.6, 0.0, 1.0, 0.2, 0.3, 0.9, 0.1, 0.6};
+  const std::vector<double> rows = {1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0,
+                                    0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0};
+  return {Frame(options), rewards, rows};
+}
+
+TEST(TinyGames, ExactIsTheBestWhereOneLawHoldsForAllSteps) {
+  for (const DenseGame& game : {turning_game(), noisy_game()}) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const RecordedRun run = random_record(game.frame(), 6, seed);
+      const MixtureRecord record(game, run, 2);
+      for (const StartRule& start : {kUniform, kLast}) {
+        for (const Player player : all<Player>(2)) {
+          const BruteForce all_of_them(game, shared_draws(record, start), player, Told::nothing);
+          ASSERT_LE(all_of_them.work(), kMostWork);
+          EXPECT_NEAR(ExactDeviation(record, player, Told::nothing).value(start),
+                      all_of_them.best(), kClose);
+          EXPECT_NEAR(nested_value(record, player, follow, start), all_of_them.value(), kClose);
+        }
+        const std::vector<Judged> judged = judge(record, Told::recommended, start);
+        EXPECT_EQ(judged.size(), 2u);
+      }
+    }
+  }
 }
 
 TEST(TinyGames, ExactIsTheBestResponseToIndependentDraws) {
@@ -187,66 +283,6 @@ TEST(TinyGames, MarkovMixturesByAllMeans) {
   EXPECT_GT(compared[1], 30u);
 }
 
-/// Bounds of one player, from one start.
-struct Judged {
-  double value = 0.0;
-  double lower = 0.0;  ///< what the witness gets
-  double exact = 0.0;
-  double upper = 0.0;  ///< where the deviator is not told k
-  double told = 0.0;   ///< where it is
-};
-
-/// All of them in one run, with everything that must hold between them.
-std::vector<Judged> judge(const MixtureRecord& record, Told told, const StartRule& start) {
-  const Frame& frame = record.frame();
-  const bool uniform = start.kind == StartRule::Kind::uniform;
-  const std::uint64_t end = uniform ? record.episodes() : record.starts(start).front();
-  NestedBounds<DenseGame> bounds(record.game(), record.alpha().c());
-  for (std::uint64_t k = 0; k < end; ++k) {
-    bounds.add_start();
-    for_each_visit(record, k, k + 1,
-                   [&](Step h, State s, const Profile& profile) { bounds.visit(h, s, profile); });
-  }
-  std::vector<Judged> result;
-  for (const Player player : all<Player>(frame.num_players())) {
-    const auto from = uniform ? bounds.from_uniform(player) : bounds.from_now(player);
-    const auto knowing = uniform ? bounds.from_uniform_told(player) : from;
-    const bool modifies = told == Told::recommended;
-    const auto best_of = [&](Step h, State s, const auto& worth) {
-      Action best;
-      for (const Action b : all<Action>(frame.num_actions(player, h, s))) {
-        if (worth(b) > worth(best)) best = b;
-      }
-      return best;
-    };
-    const Answer mu = [&](Step h, State s, Action) {
-      return best_of(h, s, [&](Action b) { return bounds.answer(player, h, s, b); });
-    };
-    const Answer phi = [&](Step h, State s, Action drawn) {
-      return best_of(h, s, [&](Action b) { return bounds.modification(player, h, s, drawn, b); });
-    };
-    Judged& now = result.emplace_back();
-    now.value = nested_value(record, player, follow, start);
-    now.lower = nested_value(record, player, mu, start);
-    if (modifies) now.lower = std::max(now.lower, nested_value(record, player, phi, start));
-    now.exact = ExactDeviation(record, player, told).value(start);
-    now.upper = modifies ? from.modifying : from.deviating;
-    now.told = modifies ? knowing.modifying : knowing.deviating;
-    EXPECT_NEAR(from.value, now.value, 1e-10);
-    EXPECT_NEAR(knowing.value, now.value, 1e-10);
-    EXPECT_LE(now.lower, now.exact + 1e-10);
-    EXPECT_LE(now.exact, now.upper + 1e-10);
-    EXPECT_LE(now.upper, now.told + 1e-10);
-    if (modifies) {
-      EXPECT_LE(now.value, now.exact + 1e-10);
-    }
-    if (frame.horizon() == 1) {
-      EXPECT_NEAR(now.exact, now.upper, 1e-10);
-    }
-  }
-  return result;
-}
-
 template <class Rule>
 RecordedRun learned(const DenseGame& game, RuleName name, std::uint64_t episodes) {
   const Target target = has_swap_regret(name) ? Target::ce : Target::cce;
@@ -276,7 +312,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-double most(const std::vector<double>& values) {
+double largest_of(const std::vector<double>& values) {
   return *std::max_element(values.begin(), values.end());
 }
 
@@ -318,8 +354,8 @@ void measure(const char* rule,
       "%.3f, of games median %.4f most %.3f\n",
       rule, told == Told::nothing ? "cce" : "ce",
       start.kind == StartRule::Kind::last ? "last" : "uniform", gaps.size(), none, median(gaps),
-      median(above), most(above), median(told_above), most(told_above), median(width), most(width),
-      median(width_of_game), most(width_of_game));
+      median(above), largest_of(above), median(told_above), largest_of(told_above), median(width),
+      largest_of(width), median(width_of_game), largest_of(width_of_game));
 }
 
 template <class Rule>
