@@ -19,6 +19,11 @@
 //   Wc   the same for a player who sees the action drawn for it and may play another
 //
 // Without visits the mixture plays uniformly to the end. Values are in units of [0, 1] rewards.
+//
+// Where the mixture begins from an episode k drawn uniformly, U, W and Wc are averaged over k. A
+// deviator need not be told k at the first step either, which gives smaller bounds there:
+//
+//   max_b mean_k Q^k(b),   sum_b max_b' mean_k C^k(b, b')
 #pragma once
 
 #include <algorithm>
@@ -35,7 +40,10 @@ namespace vlearn::test {
 template <KnownGame G>
 class NestedBounds {
  public:
-  explicit NestedBounds(const G& game) : game_(game), alpha_(game.frame().horizon()) {
+  explicit NestedBounds(const G& game) : NestedBounds(game, game.frame().horizon()) {}
+  /// c of the output weights.
+  NestedBounds(const G& game, std::uint64_t c)
+      : game_(game), alpha_(c), sums_(game.frame().num_players(), num_starts()) {
     const Frame& frame = game_.frame();
     for (const Step h : all<Step>(frame.horizon())) {
       steps_.emplace_back(frame.num_players(), frame.num_states(h));
@@ -73,6 +81,60 @@ class NestedBounds {
   [[nodiscard]] double modifying(Player player, Step h, State s) const {
     return at(player, h, s).modifying;
   }
+  /// Q(b).
+  [[nodiscard]] double answer(Player player, Step h, State s, Action b) const {
+    return at(player, h, s).answers[b.index()];
+  }
+  /// C(b, b').
+  [[nodiscard]] double modification(Player player, Step h, State s, Action b, Action other) const {
+    const Bounds& bounds = at(player, h, s);
+    return bounds.modifications[b.index() * bounds.answers.size() + other.index()];
+  }
+
+  /// U, W and Wc over the law of the first state.
+  struct FromStart {
+    double value = 0.0;
+    double deviating = 0.0;
+    double modifying = 0.0;
+  };
+  /// Of the mixture that begins from now.
+  [[nodiscard]] FromStart from_now(Player player) const {
+    return from_start([&](State s) { return three_of(at(player, Step(0), s)); });
+  }
+
+  /// To be called at the beginning of all episodes that a uniform start can begin from.
+  void add_start() {
+    ++sums_.visits.front();
+    for (std::size_t x = 0; x < sums_.bounds.size(); ++x) {
+      const Bounds& now = steps_.front().bounds[x];
+      Bounds& sum = sums_.bounds[x];
+      sum.value += now.value;
+      sum.deviating += now.deviating;
+      sum.modifying += now.modifying;
+      add(sum.answers, now.answers);
+      add(sum.modifications, now.modifications);
+    }
+  }
+  /// Of the mixture that begins from any of them: what a deviator can make of it who is told k,
+  [[nodiscard]] FromStart from_uniform_told(Player player) const {
+    const auto count = static_cast<double>(sums_.visits.front());
+    return from_start([&](State s) {
+      const Bounds& sum = sums_.bounds[player.index() * sums_.states + s.index()];
+      return FromStart{sum.value / count, sum.deviating / count, sum.modifying / count};
+    });
+  }
+  /// and who is not.
+  [[nodiscard]] FromStart from_uniform(Player player) const {
+    const auto count = static_cast<double>(sums_.visits.front());
+    return from_start([&](State s) {
+      Bounds mean = sums_.bounds[player.index() * sums_.states + s.index()];
+      mean.value /= count;
+      for (double& q : mean.answers) q /= count;
+      for (double& c : mean.modifications) c /= count;
+      take_maxima(mean);
+      return three_of(mean);
+    });
+  }
 
  private:
   struct Bounds {
@@ -89,6 +151,37 @@ class NestedBounds {
     std::vector<std::uint64_t> visits;
     std::vector<Bounds> bounds;  // [player][state]
   };
+
+  [[nodiscard]] std::size_t num_starts() const { return game_.frame().num_states(Step(0)); }
+  static FromStart three_of(const Bounds& bounds) {
+    return {bounds.value, bounds.deviating, bounds.modifying};
+  }
+  static void add(std::vector<double>& sums, const std::vector<double>& more) {
+    sums.resize(more.size(), 0.0);
+    for (std::size_t x = 0; x < more.size(); ++x) sums[x] += more[x];
+  }
+  /// W and Wc from Q and C.
+  static void take_maxima(Bounds& bounds) {
+    const std::size_t n = bounds.answers.size();
+    bounds.deviating = *std::max_element(bounds.answers.begin(), bounds.answers.end());
+    bounds.modifying = 0.0;
+    for (std::size_t b = 0; b < n; ++b) {
+      const std::span<double> row = std::span(bounds.modifications).subspan(b * n, n);
+      bounds.modifying += *std::max_element(row.begin(), row.end());
+    }
+  }
+  template <class OfState>
+  [[nodiscard]] FromStart from_start(const OfState& of_state) const {
+    FromStart sum;
+    for (const State s : all<State>(num_starts())) {
+      const double chance = game_.frame().initial()[s.index()];
+      const FromStart from = of_state(s);
+      sum.value += chance * from.value;
+      sum.deviating += chance * from.deviating;
+      sum.modifying += chance * from.modifying;
+    }
+    return sum;
+  }
 
   [[nodiscard]] const Bounds& at(Player player, Step h, State s) const {
     const StepTables& step = steps_[h.index()];
@@ -126,23 +219,21 @@ class NestedBounds {
 
       const std::vector<double> deviating = backup(stage, player, &Bounds::deviating);
       for (std::size_t b = 0; b < n; ++b) move(bounds.answers[b], deviating[b]);
-      bounds.deviating = *std::max_element(bounds.answers.begin(), bounds.answers.end());
 
       const std::vector<double> modifying = backup(stage, player, &Bounds::modifying);
-      bounds.modifying = 0.0;
       for (std::size_t b = 0; b < n; ++b) {
-        const std::span<double> row = std::span(bounds.modifications).subspan(b * n, n);
         for (std::size_t other = 0; other < n; ++other) {
-          move(row[other], policy[b] * modifying[other]);
+          move(bounds.modifications[b * n + other], policy[b] * modifying[other]);
         }
-        bounds.modifying += *std::max_element(row.begin(), row.end());
       }
+      take_maxima(bounds);
     }
   }
 
   const G& game_;
   AlphaWeights alpha_;
   std::vector<StepTables> steps_;
+  StepTables sums_;  // of the first step over all starts; their number is the first one's visits
   Workspace workspace_;
 };
 

@@ -6,56 +6,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "support/executed_run.h"
 #include "support/markov_gap.h"
 #include "support/nested_bounds.h"
+#include "support/random_game.h"
 #include "vlearn/bandit/tsallis.h"
 
 namespace vlearn::test {
 namespace {
-
-/// At most 3 players, 4 steps, 4 states, 3 actions. Every second game begins in a random state,
-/// every third has numbers of actions that differ from state to state.
-DenseGame random_game(std::uint64_t seed) {
-  Draws draws({.seed = seed, .purpose = Purpose::test});
-  FrameOptions options{
-      .num_players = draws.below(3) + 1, .horizon = draws.below(4) + 1, .stationary = false};
-  std::size_t cells = 0;
-  for (std::size_t h = 0; h < options.horizon; ++h) {
-    options.num_states.push_back(static_cast<std::uint32_t>(draws.below(3) + 2));
-    cells += options.num_states.back();
-  }
-  const std::size_t tables = seed % 3 == 0 ? cells : 1;
-  for (std::size_t i = 0; i < tables * options.num_players; ++i) {
-    options.num_actions.push_back(static_cast<std::uint32_t>(draws.below(3) + 1));
-  }
-  const auto distribution = [&](std::size_t size) {
-    std::vector<double> row(size);
-    for (double& p : row) p = draws.uniform();
-    const double sum = std::accumulate(row.begin(), row.end(), 0.0);
-    for (double& p : row) p /= sum;
-    return row;
-  };
-  if (seed % 2 == 0) options.initial = distribution(options.num_states.front());
-  const Frame frame(options);
-  const JointIndex joints(frame);
-  const std::vector<std::uint32_t> width = frame.next_states();
-  std::vector<double> rewards;
-  std::vector<double> probabilities;
-  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
-    for (std::size_t i = 0; i < frame.num_players() * joints.count(cell); ++i) {
-      rewards.push_back(draws.uniform());
-    }
-    for (std::size_t a = 0; width[cell] > 0 && a < joints.count(cell); ++a) {
-      const std::vector<double> row = distribution(width[cell]);
-      probabilities.insert(probabilities.end(), row.begin(), row.end());
-    }
-  }
-  return {frame, std::move(rewards), std::move(probabilities)};
-}
 
 struct Estimate {
   double mean = 0.0;
