@@ -20,6 +20,7 @@
 #include "vlearn/core/json.h"
 #include "vlearn/core/text.h"
 #include "vlearn/policy/execute.h"
+#include "vlearn/run/certify_run.h"
 #include "vlearn/run/joint_play.h"
 #include "vlearn/run/run_folder.h"
 #include "vlearn/run/trainer.h"
@@ -32,7 +33,7 @@ constexpr std::size_t kMaxLine = 4096;  // of what players observe
 
 struct Options {
   std::string what;
-  std::string start = "last";
+  std::string start;  // empty: what the run certified, else last
   std::string output = "nested";
   std::string episodes = "1000";
   std::string seed = "1";
@@ -45,12 +46,32 @@ struct Options {
 
 StartRule start_of(const std::string& word) {
   if (word == "uniform") return {StartRule::Kind::uniform, 0};
-  if (word == "last") return {StartRule::Kind::last, 0};
+  if (word == "last" || word.empty()) return {StartRule::Kind::last, 0};
   if (word == "best") {
-    throw Error(ErrorKind::usage, "--start best", "no certificate names a best episode of this run",
-                "use last, uniform or the number of an episode");
+    throw Error(ErrorKind::usage, "--start best", "no certificate names a best episode here",
+                "run vlearn certify RUN first, or use last, uniform or the number of an episode");
   }
   return {StartRule::Kind::at, parse_count("--start", word)};
+}
+
+/// The start that is meant where nothing, or best, was said: what the run's certificate says of the
+/// nested output of this very history.
+std::string resolve_start(const Options& options, const StoredRun& run, const LoadedGame& game) {
+  const bool asks = options.start.empty() || options.start == "best";
+  const std::filesystem::path path = certificate_path(run.path);
+  if (!asks || options.output != "nested" || !std::filesystem::exists(path)) return options.start;
+  const Certificate certificate = read_certificate(path);
+  const bool best = certificate.start == CertifiedStart::best;
+  if (certificate.output != CertifiedOutput::nested || (options.start == "best" && !best)) {
+    return options.start;
+  }
+  const CertificateTitle title = certificate_title(run, game, frame_of(game.game).num_players());
+  if (certificate.policy_hashes != title.policy_hashes) {
+    throw Error(ErrorKind::input, path.string(), "is not of the policies that are here",
+                "certify the run again: vlearn certify RUN; or say where to start");
+  }
+  if (best) return std::to_string(certificate.start_episode);
+  return certificate.start == CertifiedStart::uniform ? "uniform" : "last";
 }
 
 OutputKind output_of(const std::string& word) {
@@ -84,7 +105,9 @@ ExitCode play_run(const Options& options) {
   const LoadedGame game = load_game_of(run);
   const std::uint64_t episodes = parse_count("--episodes", options.episodes);
   const std::uint64_t seed = parse_natural("--seed", options.seed);
-  JointPlay play(run, ref_of(game.game), start_of(options.start), output_of(options.output));
+  const std::string start = resolve_start(options, run, game);
+  JointPlay play(run, ref_of(game.game), start_of(start), output_of(options.output));
+  const std::string shown = start.empty() ? "last" : start;
   if (options.trace) {
     static_cast<void>(play.play(episodes, seed, print_step));
     return ExitCode::good;
@@ -94,7 +117,7 @@ ExitCode play_run(const Options& options) {
   if (options.as_json) {
     JsonWriter json;
     json.begin_object().member("schema", "vlearn.play/1").member("game", run.title.game);
-    json.member("start", options.start).member("output", options.output);
+    json.member("start", shown).member("output", options.output);
     json.member("episodes", episodes).key("players").begin_array();
     for (std::size_t j = 0; j < players; ++j) {
       json.begin_object().member("player", std::uint64_t{j + 1});
@@ -105,9 +128,8 @@ ExitCode play_run(const Options& options) {
     print(json.end_array().end_object().text() + "\n");
     return ExitCode::good;
   }
-  std::string text =
-      fmt::format("{}: {} episodes, start {}, output {}\n", printable(run.title.game, 200),
-                  episodes, options.start, options.output);
+  std::string text = fmt::format("{}: {} episodes, start {}, output {}\n",
+                                 printable(run.title.game, 200), episodes, shown, options.output);
   text += fmt::format("{:<20}{:>14}{:>16}\n", "player", "mean return", "standard error");
   for (std::size_t j = 0; j < std::min(players, kShownPlayers); ++j) {
     text +=
@@ -202,8 +224,8 @@ void add_play(CLI::App& app, Task& task) {
   command->add_option("what", options->what, "RUN, or a policy file")->required();
   command->add_option(
       "--start", options->start,
-      "The episode to begin from: last (default), uniform as in the paper, a number, "
-      "or best, which a certificate names");
+      "The episode to begin from: last, uniform as in the paper, a number, or best, which the "
+      "run's certificate names; default: the start that it certifies, else last");
   command
       ->add_option("--output", options->output,
                    "nested (default, the paper's) or markov: the visit is drawn anew at each step")
