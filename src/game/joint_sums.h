@@ -32,6 +32,10 @@ class JointSums {
 
   [[nodiscard]] std::span<double> extra() const noexcept { return extra_; }
 
+  [[nodiscard]] std::size_t num_joints() const noexcept {
+    return last_before_.size() * profile_[Player(profile_.num_players() - 1)].size();
+  }
+
   /// In blocks of at most four columns, calls own(player, column, count, sums) for the players from
   /// last to first, sums[b * count + c] that of the block's column + c; then all(column, count,
   /// sums).

@@ -68,49 +68,80 @@ double add_dot(double sum, const double* a, const double* b, std::size_t size) n
   return sum;
 }
 
-/// Adds what follows to q, and to `values` unless they are empty. The law of the next state given
-/// one own action, or none, comes before the values: two next values cost little more than one.
-void add_next(const DenseRows& rows,
-              std::size_t cell,
+/// Next values: of those who follow the policy (for `values`) and of those who deviate (for q).
+struct Following {
+  const NextValues& follow;
+  const NextValues& deviate;
+  std::size_t num_states;
+};
+
+/// Adds what follows to q, and to `values` unless they are empty: rows[joint][state]. The law of
+/// the next state, given an own action or none, comes before the values, so that two next values
+/// cost little more than one.
+void add_next(const double* rows,
               const JointSums& sums,
-              const NextValues& follow,
-              const NextValues& deviate,
+              const Following& next,
               std::span<double> values,
               const ActionValues& q) noexcept {
-  const std::span<const double> first = rows.row(cell, 0);
   const auto own = [&](Player player, std::size_t column, std::size_t count, const double* law) {
-    const double* const next = deviate[player].data() + column;
+    const double* const deviate = next.deviate[player].data() + column;
     for (double& value : q[player]) {
-      value = add_dot(value, law, next, count);
+      value = add_dot(value, law, deviate, count);
       law += count;
     }
   };
   const auto all = [&](std::size_t column, std::size_t count, const double* law) {
     for (std::size_t j = 0; j < values.size(); ++j) {
-      values[j] = add_dot(values[j], law, follow[Player(j)].data() + column, count);
+      values[j] = add_dot(values[j], law, next.follow[Player(j)].data() + column, count);
     }
   };
-  sums.of_columns(first.data(), first.size(), own, all);
+  sums.of_columns(rows, next.num_states, own, all);
 }
 
-/// A row has few of the many states: its expectations come first here.
+void add_next(const DenseRows& rows,
+              std::size_t cell,
+              const JointSums& sums,
+              const Following& next,
+              std::span<double> values,
+              const ActionValues& q) noexcept {
+  add_next(rows.row(cell, 0).data(), sums, next, values, q);
+}
+
+/// Whether sparse rows are worth spreading over all states: an entry costs about as much for every
+/// player as a column for all.
+bool few_states(const SparseRows& rows, std::size_t num_states, std::size_t num_players) noexcept {
+  return num_states <= 2 * num_players * rows.longest();
+}
+
 void add_next(const SparseRows& rows,
               std::size_t cell,
               const JointSums& sums,
-              const NextValues& follow,
-              const NextValues& deviate,
+              const Following& next,
               std::span<double> values,
               const ActionValues& q) noexcept {
   const std::size_t m = q.num_players();
-  const std::span<double> table = sums.extra();
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    table[i] = rows.expect(cell, i / m, deviate[Player(i % m)]);
+  const std::size_t joints = sums.num_joints();
+  double* const table = sums.extra().data();
+  if (few_states(rows, next.num_states, m)) {
+    std::fill_n(table, joints * next.num_states, 0.0);
+    for (std::size_t joint = 0; joint < joints; ++joint) {
+      rows.for_each(cell, joint, [&](State s, double probability) {
+        table[joint * next.num_states + s.index()] = probability;
+      });
+    }
+    return add_next(table, sums, next, values, q);
   }
-  sums.add_own(table.data(), q);
+  // Otherwise the expectations of rows come first.
+  for (std::size_t joint = 0; joint < joints; ++joint) {
+    for (const Player player : all<Player>(m)) {
+      table[joint * m + player.index()] = rows.expect(cell, joint, next.deviate[player]);
+    }
+  }
+  sums.add_own(table, q);
   if (values.empty()) return;
   sums.for_each_joint([&](std::size_t joint, double probability) {
     for (std::size_t j = 0; j < m; ++j) {
-      values[j] += probability * rows.expect(cell, joint, follow[Player(j)]);
+      values[j] += probability * rows.expect(cell, joint, next.follow[Player(j)]);
     }
   });
 }
@@ -369,14 +400,18 @@ void TabularGame<Rows>::backup_both(const Stage& stage,
                                     Workspace& workspace) const {
   const std::size_t m = frame_.num_players();
   const std::size_t cell = frame_.cell(stage.h, stage.s);
-  constexpr bool sparse = std::is_same_v<Rows, SparseRows>;
-  const JointSums sums(stage.profile, sparse ? joints_.count(cell) * m : 0, workspace);
+  const std::size_t states = frame_.is_last(stage.h) ? 0 : frame_.num_states(stage.h.next());
+  std::size_t columns = 0;  // of the table that rows are made into
+  if constexpr (std::is_same_v<Rows, SparseRows>) {
+    columns = few_states(rows_, states, m) ? states : m;
+  }
+  const JointSums sums(stage.profile, joints_.count(cell) * columns, workspace);
   for (const Player player : all<Player>(m)) std::fill(q[player].begin(), q[player].end(), 0.0);
   sums.add_own(unit_rewards_.data() + joints_.first(cell) * m, q);
   for (const Player player : all<Player>(values.size())) {
     values[player.index()] = dot(stage.profile[player], q[player]);
   }
-  if (!frame_.is_last(stage.h)) add_next(rows_, cell, sums, follow, deviate, values, q);
+  if (states > 0) add_next(rows_, cell, sums, {follow, deviate, states}, values, q);
 }
 
 template <class Rows>
