@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 
 #include "joint_sums.h"
 #include "vlearn/core/checked.h"
@@ -111,6 +110,18 @@ void add_next(const DenseRows& rows,
 /// player as a column for all.
 bool few_states(const SparseRows& rows, std::size_t num_states, std::size_t num_players) noexcept {
   return num_states <= 2 * num_players * rows.longest();
+}
+
+/// Columns of the table [joint][column] that add_next() makes of rows.
+std::size_t columns_made_of(const DenseRows& /*rows*/,
+                            std::size_t /*num_states*/,
+                            std::size_t /*num_players*/) noexcept {
+  return 0;
+}
+std::size_t columns_made_of(const SparseRows& rows,
+                            std::size_t num_states,
+                            std::size_t num_players) noexcept {
+  return few_states(rows, num_states, num_players) ? num_states : num_players;
 }
 
 void add_next(const SparseRows& rows,
@@ -401,11 +412,8 @@ void TabularGame<Rows>::backup_both(const Stage& stage,
   const std::size_t m = frame_.num_players();
   const std::size_t cell = frame_.cell(stage.h, stage.s);
   const std::size_t states = frame_.is_last(stage.h) ? 0 : frame_.num_states(stage.h.next());
-  std::size_t columns = 0;  // of the table that rows are made into
-  if constexpr (std::is_same_v<Rows, SparseRows>) {
-    columns = few_states(rows_, states, m) ? states : m;
-  }
-  const JointSums sums(stage.profile, joints_.count(cell) * columns, workspace);
+  const std::size_t room = joints_.count(cell) * columns_made_of(rows_, states, m);
+  const JointSums sums(stage.profile, room, workspace);
   for (const Player player : all<Player>(m)) std::fill(q[player].begin(), q[player].end(), 0.0);
   sums.add_own(unit_rewards_.data() + joints_.first(cell) * m, q);
   for (const Player player : all<Player>(values.size())) {
