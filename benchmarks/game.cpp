@@ -1,11 +1,16 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "measure.h"
 #include "vlearn/game/any_game.h"
+#include "vlearn/game/backup_both.h"
 
 namespace vlearn::bench {
 namespace {
@@ -33,10 +38,13 @@ Work sampling(G game) {
   };
 }
 
-/// backup_all at the first state of the first step, policies uniform.
+/// What certificates do at a visit, both backups, and how.
+enum class Both : std::uint8_t { no, at_once, one_by_one };
+
+/// backup_all, or both backups, at the first state of the first step, policies uniform.
 template <KnownGame G>
-Work backing_up(G game) {
-  return [game = std::move(game)](std::size_t operations) {
+Work backing_up(G game, Both both = Both::no) {
+  return [game = std::move(game), both](std::size_t operations) {
     const Frame& frame = game.frame();
     const auto begins = frame.action_begins(Step(), State());
     std::vector<double> policies(begins.back());
@@ -47,12 +55,21 @@ Work backing_up(G game) {
                 1.0 / static_cast<double>(profile[player].size()));
     }
     const std::size_t states = frame.num_states(Step(1));
-    const std::vector<double> next(frame.num_players() * states, 0.5);
+    const std::vector<double> next_values(frame.num_players() * states, 0.5);
+    const NextValues next(next_values, states);
+    const Stage stage{Step(), State(), profile};
+    const ActionValues rows(begins, q);
+    std::vector<double> values(frame.num_players());
     Workspace workspace;
     double sum = 0.0;
     for (std::size_t i = 0; i < operations; ++i) {
-      game.backup_all({Step(), State(), profile}, NextValues(next, states), ActionValues(begins, q),
-                      workspace);
+      if (both == Both::at_once) {
+        backup_both(game, stage, next, next, values, rows, workspace);
+        sum += values[i % values.size()];
+      } else {
+        if (both == Both::one_by_one) game.backup_all(stage, next, rows, workspace);
+        game.backup_all(stage, next, rows, workspace);
+      }
       sum += q[i % q.size()];
     }
     return sum;
@@ -63,8 +80,9 @@ Work sampling_of(const std::string& name) {
   return std::visit([](auto model) { return sampling(std::move(model)); }, make_game(name));
 }
 
-Work backing_up_of(const std::string& name) {
-  return std::visit([](auto model) { return backing_up(std::move(model)); }, make_game(name));
+Work backing_up_of(const std::string& name, Both both = Both::no) {
+  return std::visit([&](auto model) { return backing_up(std::move(model), both); },
+                    make_game(name));
 }
 
 /// The law of the dense game as a function: what enumeration without the table's order costs.
@@ -100,6 +118,15 @@ std::vector<Measurement> game() {
   list.push_back(compare("backup, dense 4x3, 4 states", backing_up_of(dense), "by callback",
                          backing_up(as_callback(table))));
   list.push_back(measure("backup, soccer", backing_up_of("soccer")));
+  const auto both_row = [&](const std::string& label, const std::string& name) {
+    list.push_back(compare("backup_both, " + label, backing_up_of(name, Both::at_once),
+                           "two backups", backing_up_of(name, Both::one_by_one)));
+  };
+  for (const auto& [players, actions] : {std::pair{2, 4}, {3, 4}, {6, 2}}) {
+    both_row(fmt::format("dense {}x{}, 4 states", players, actions),
+             fmt::format("random:players={},actions={},states=4,horizon=5", players, actions));
+  }
+  both_row("soccer", "soccer");
   list.push_back(
       measure("backup, polymatrix 10x3", backing_up_of("random:players=10,kind=polymatrix")));
   list.push_back(measure("backup, congestion 10x10", backing_up_of("congestion-10")));

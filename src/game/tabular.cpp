@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "joint_sums.h"
 #include "vlearn/core/checked.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
@@ -60,6 +61,102 @@ void contract(std::span<const std::uint32_t> begins,
   std::copy_n(values.begin(), q.size(), q.begin());
 }
 
+/// sum + sum_i a[i] b[i], added in the order of i.
+double add_dot(double sum, const double* a, const double* b, std::size_t size) noexcept {
+  for (std::size_t i = 0; i < size; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+/// Next values: of those who follow the policy (for `values`) and of those who deviate (for q).
+struct Following {
+  const NextValues& follow;
+  const NextValues& deviate;
+  std::size_t num_states;
+};
+
+/// Adds what follows to q, and to `values` unless they are empty: rows[joint][state]. The law of
+/// the next state, given an own action or none, comes before the values, so that two next values
+/// cost little more than one.
+void add_next(const double* rows,
+              const JointSums& sums,
+              const Following& next,
+              std::span<double> values,
+              const ActionValues& q) noexcept {
+  const auto own = [&](Player player, std::size_t column, std::size_t count, const double* law) {
+    const double* const deviate = next.deviate[player].data() + column;
+    for (double& value : q[player]) {
+      value = add_dot(value, law, deviate, count);
+      law += count;
+    }
+  };
+  const auto all = [&](std::size_t column, std::size_t count, const double* law) {
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      values[j] = add_dot(values[j], law, next.follow[Player(j)].data() + column, count);
+    }
+  };
+  sums.of_columns(rows, next.num_states, own, all);
+}
+
+void add_next(const DenseRows& rows,
+              std::size_t cell,
+              const JointSums& sums,
+              const Following& next,
+              std::span<double> values,
+              const ActionValues& q) noexcept {
+  add_next(rows.row(cell, 0).data(), sums, next, values, q);
+}
+
+/// Whether sparse rows are worth spreading over all states: an entry costs about as much for every
+/// player as a column for all.
+bool few_states(const SparseRows& rows, std::size_t num_states, std::size_t num_players) noexcept {
+  return num_states <= 2 * num_players * rows.longest();
+}
+
+/// Columns of the table [joint][column] that add_next() makes of rows.
+std::size_t columns_made_of(const DenseRows& /*rows*/,
+                            std::size_t /*num_states*/,
+                            std::size_t /*num_players*/) noexcept {
+  return 0;
+}
+std::size_t columns_made_of(const SparseRows& rows,
+                            std::size_t num_states,
+                            std::size_t num_players) noexcept {
+  return few_states(rows, num_states, num_players) ? num_states : num_players;
+}
+
+void add_next(const SparseRows& rows,
+              std::size_t cell,
+              const JointSums& sums,
+              const Following& next,
+              std::span<double> values,
+              const ActionValues& q) noexcept {
+  const std::size_t m = q.num_players();
+  const std::size_t joints = sums.num_joints();
+  double* const table = sums.extra().data();
+  if (few_states(rows, next.num_states, m)) {
+    std::fill_n(table, joints * next.num_states, 0.0);
+    for (std::size_t joint = 0; joint < joints; ++joint) {
+      rows.for_each(cell, joint, [&](State s, double probability) {
+        table[joint * next.num_states + s.index()] = probability;
+      });
+    }
+    return add_next(table, sums, next, values, q);
+  }
+  // Otherwise the expectations of rows come first.
+  for (std::size_t joint = 0; joint < joints; ++joint) {
+    for (const Player player : all<Player>(m)) {
+      table[joint * m + player.index()] = rows.expect(cell, joint, next.deviate[player]);
+    }
+  }
+  sums.add_own(table, q);
+  if (values.empty()) return;
+  sums.for_each_joint([&](std::size_t joint, double probability) {
+    for (std::size_t j = 0; j < m; ++j) {
+      values[j] += probability * rows.expect(cell, joint, next.follow[Player(j)]);
+    }
+  });
+}
+
 }  // namespace
 
 JointIndex::JointIndex(const Frame& frame) : first_(frame.num_cells() + 1, 0) {
@@ -73,6 +170,7 @@ JointIndex::JointIndex(const Frame& frame) : first_(frame.num_cells() + 1, 0) {
                   "use a model with structure: congestion, polymatrix or a simulator");
     }
     first_[cell + 1] = *end;
+    most_ = std::max<std::size_t>(most_, *count);
   }
 }
 
@@ -226,19 +324,24 @@ TabularGame<Rows>::TabularGame(Frame frame,
       }
     }
   }
+  make_unit_rewards();
 }
 
 template <class Rows>
-double TabularGame<Rows>::reward(Player player,
-                                 std::size_t cell,
-                                 std::size_t joint) const noexcept {
-  const std::size_t count = joints_.count(cell);
-  if (frame_.zero_sum()) {
-    const double first = frame_.range(Player(0)).to_unit(rewards_[joints_.first(cell) + joint]);
-    return player.index() == 0 ? first : 1.0 - first;
+void TabularGame<Rows>::make_unit_rewards() {
+  const std::size_t m = frame_.num_players();
+  unit_rewards_.reserve(joints_.size() * m);
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    const std::size_t count = joints_.count(cell);
+    const double* const given = rewards_.data() + joints_.first(cell) * (frame_.zero_sum() ? 1 : m);
+    for (std::size_t joint = 0; joint < count; ++joint) {
+      for (const Player player : all<Player>(m)) {
+        const Player given_for = frame_.zero_sum() ? Player(0) : player;
+        const double r = frame_.range(given_for).to_unit(given[given_for.index() * count + joint]);
+        unit_rewards_.push_back(given_for == player ? r : 1.0 - r);
+      }
+    }
   }
-  const std::size_t begin = joints_.first(cell) * frame_.num_players() + player.index() * count;
-  return frame_.range(player).to_unit(rewards_[begin + joint]);
 }
 
 template <class Rows>
@@ -296,16 +399,45 @@ void TabularGame<Rows>::backup_all(const Stage& stage,
                                    const NextValues& next,
                                    const ActionValues& q,
                                    Workspace& workspace) const {
-  backup_each(*this, stage, next, q, workspace);
+  backup_both(stage, next, next, {}, q, workspace);
+}
+
+template <class Rows>
+void TabularGame<Rows>::backup_both(const Stage& stage,
+                                    const NextValues& follow,
+                                    const NextValues& deviate,
+                                    std::span<double> values,
+                                    const ActionValues& q,
+                                    Workspace& workspace) const {
+  const std::size_t m = frame_.num_players();
+  const std::size_t cell = frame_.cell(stage.h, stage.s);
+  const std::size_t states = frame_.is_last(stage.h) ? 0 : frame_.num_states(stage.h.next());
+  const std::size_t room = joints_.count(cell) * columns_made_of(rows_, states, m);
+  const JointSums sums(stage.profile, room, workspace);
+  for (const Player player : all<Player>(m)) std::fill(q[player].begin(), q[player].end(), 0.0);
+  sums.add_own(unit_rewards_.data() + joints_.first(cell) * m, q);
+  for (const Player player : all<Player>(values.size())) {
+    values[player.index()] = dot(stage.profile[player], q[player]);
+  }
+  if (states > 0) add_next(rows_, cell, sums, {follow, deviate, states}, values, q);
 }
 
 template <class Rows>
 double TabularGame<Rows>::backup_error(double largest_next) const noexcept {
-  // Roundings on the way to one q: the reward map (3), a row (its length and the sum), then for
-  // each other player a product and as many additions as it has actions. Every partial sum stays
-  // below 1 + largest_next up to the rounding of earlier ones, which the factor 2 covers.
-  const double roundings = 4.0 + static_cast<double>(rows_.longest()) +
-                           static_cast<double>(frame_.num_players() + frame_.max_profile_size());
+  // All terms are non-negative, so what counts is the roundings on the longest way from a number
+  // of the tables into a result, each at most 2^-53 of what it rounds; no partial sum is above
+  // 1 + largest_next but for the roundings before it, which the factor 2 covers. On that way lie:
+  //   the reward map (4) or the product with a next value (1);
+  //   in backup, for each other player a product and as many additions as it has actions;
+  //   in one sweep, for each player after the own one the same, for each before it a product, and
+  //   as many additions as those have joint actions; to values, also for the own player a product
+  //   and its actions. A sparse row into values: a product for each player, and an addition for
+  //   each joint action;
+  //   an addition for each of a row's states.
+  // The sums over joint actions and over actions share no player, so all is at most
+  const double roundings = 5.0 + static_cast<double>(rows_.longest()) +
+                           static_cast<double>(frame_.num_players() + frame_.max_profile_size()) +
+                           static_cast<double>(joints_.most());
   return 2.0 * roundings * 0x1p-53 * (1.0 + largest_next);
 }
 

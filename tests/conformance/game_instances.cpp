@@ -70,6 +70,13 @@ std::vector<FrameOptions> shapes(const RewardUnits& units, bool anonymous) {
                     .ranges = ranges,
                     .noise = RewardNoise::bernoulli,
                     .zero_sum = true});
+    // More of everything than tables are worked on at once.
+    list.push_back({.num_players = 5,
+                    .horizon = 2,
+                    .stationary = true,
+                    .num_states = {7},
+                    .num_actions = {2, 5, 1, 3, 2},
+                    .ranges = ranges});
   }
   return list;
 }

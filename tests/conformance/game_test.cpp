@@ -10,7 +10,10 @@
 #include "game_instances.h"
 #include "support/best_response.h"
 #include "support/chi_square.h"
+#include "vlearn/core/simd.h"
 #include "vlearn/core/simplex.h"
+#include "vlearn/game/any_game.h"
+#include "vlearn/game/backup_both.h"
 #include "vlearn/game/evaluate.h"
 
 namespace vlearn::test {
@@ -181,6 +184,77 @@ TYPED_TEST(GameConformance, BackupEqualsEnumeration) {
   });
 }
 
+/// What backup_both gives, and what two backups do.
+struct BothBackups {
+  std::vector<double> values;
+  std::vector<double> q;
+};
+
+template <class G>
+BothBackups both_backups(const G& game, Step h, State s, std::uint64_t seed, Workspace& workspace) {
+  const Frame& frame = game.frame();
+  const std::vector<double> policies = random_profile(frame, h, s, seed);
+  const std::vector<double> follow = random_next(frame, h, seed);
+  const std::vector<double> deviate = random_next(frame, h, seed + 100);
+  const std::size_t states = next_states(frame, h);
+  BothBackups both{std::vector<double>(frame.num_players(), -1.0),
+                   std::vector<double>(policies.size(), -1.0)};
+  const auto begins = frame.action_begins(h, s);
+  backup_both(game, {h, s, Profile(begins, policies)}, NextValues(follow, states),
+              NextValues(deviate, states), both.values, ActionValues(begins, both.q), workspace);
+  return both;
+}
+
+TYPED_TEST(GameConformance, BackupBothIsTwoBackups) {
+  Workspace workspace;
+  for_each_place(instances_of<TypeParam>(), [&](const auto& instance, Step h, State s) {
+    const Frame& frame = instance.game.frame();
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const BothBackups both = both_backups(instance.game, h, s, seed, workspace);
+      const std::vector<double> policies = random_profile(frame, h, s, seed);
+      const std::vector<double> follow = random_next(frame, h, seed);
+      const std::vector<double> deviate = random_next(frame, h, seed + 100);
+      const auto begins = frame.action_begins(h, s);
+      const Profile profile(begins, policies);
+      const double slack = instance.game.backup_error(5.0) + 1e-18;  // enumeration has 64 bits
+      for (const Player player : all<Player>(frame.num_players())) {
+        const auto plain = [&](const std::vector<double>& next) {
+          return plain_backup(frame, instance.law, h, s, profile, player,
+                              next.empty() ? std::span<const double>()
+                                           : NextValues(next, next_states(frame, h))[player]);
+        };
+        long double value = 0.0L;
+        const std::vector<long double> followed = plain(follow);
+        for (std::size_t b = 0; b < followed.size(); ++b) value += profile[player][b] * followed[b];
+        EXPECT_NEAR(both.values[player.index()], static_cast<double>(value), slack);
+        const std::vector<long double> deviated = plain(deviate);
+        for (std::size_t b = 0; b < deviated.size(); ++b) {
+          EXPECT_NEAR(both.q[begins[player.index()] + b], static_cast<double>(deviated[b]), slack);
+        }
+      }
+      std::vector<double> q(policies.size());
+      instance.game.backup_all({h, s, profile}, NextValues(deviate, next_states(frame, h)),
+                               ActionValues(begins, q), workspace);
+      EXPECT_EQ(both.q, q);  // whichever way a model does it
+    }
+  });
+}
+
+// What a certificate says must not depend on the machine.
+TYPED_TEST(GameConformance, BackupBothHasTheSameBitsOnEveryTarget) {
+  Workspace workspace;
+  for_each_place(instances_of<TypeParam>(), [&](const auto& instance, Step h, State s) {
+    const BothBackups best = both_backups(instance.game, h, s, 1, workspace);
+    for (const std::string& target : simd_targets()) {
+      use_simd_target(target);
+      const BothBackups other = both_backups(instance.game, h, s, 1, workspace);
+      EXPECT_EQ(best.values, other.values) << target;
+      EXPECT_EQ(best.q, other.q) << target;
+    }
+    use_simd_target("");
+  });
+}
+
 TYPED_TEST(GameConformance, UniformPlayAgreesWithMonteCarlo) {
   for (const auto& instance : instances_of<TypeParam>()) {
     SCOPED_TRACE(instance.name);
@@ -227,6 +301,51 @@ TYPED_TEST(GameConformance, HashIsOfTheLaw) {
   }
   std::sort(hashes.begin(), hashes.end());
   EXPECT_EQ(std::adjacent_find(hashes.begin(), hashes.end()), hashes.end());
+}
+
+// Sparse rows of a game with many more states than successors are not spread over the states.
+TEST(TableGames, FewSuccessorsAmongManyStates) {
+  const auto game = std::get<SparseGame>(make_game("soccer"));
+  const Frame& frame = game.frame();
+  ASSERT_GT(frame.num_states(Step()), 8 * game.rows().longest());
+  const double slack = 2.0 * game.backup_error(5.0);
+  Workspace workspace;
+  for (std::size_t state = 0; state < frame.num_states(Step()); state += 7) {
+    const State s(state);
+    const auto begins = frame.action_begins(Step(), s);
+    const BothBackups both = both_backups(game, Step(), s, state, workspace);
+    const std::vector<double> policies = random_profile(frame, Step(), s, state);
+    const std::vector<double> follow = random_next(frame, Step(), state);
+    const std::vector<double> deviate = random_next(frame, Step(), state + 100);
+    const Profile profile(begins, policies);
+    for (const Player player : all<Player>(frame.num_players())) {
+      const std::size_t states = frame.num_states(Step(1));
+      std::vector<double> q(profile[player].size());
+      game.backup({Step(), s, profile}, player, NextValues(follow, states)[player], q, workspace);
+      EXPECT_NEAR(both.values[player.index()],
+                  std::inner_product(q.begin(), q.end(), profile[player].begin(), 0.0), slack);
+      game.backup({Step(), s, profile}, player, NextValues(deviate, states)[player], q, workspace);
+      for (std::size_t b = 0; b < q.size(); ++b) {
+        EXPECT_NEAR(both.q[begins[player.index()] + b], q[b], slack);
+      }
+    }
+  }
+}
+
+// Every compiler that runs this suite gives these bits; a change of them says why.
+TEST(TableGames, BackupsHaveTheBitsOnRecord) {
+  const auto hash_of = [](const auto& instances) {
+    std::vector<double> numbers;
+    Workspace workspace;
+    for_each_place(instances, [&](const auto& instance, Step h, State s) {
+      const BothBackups both = both_backups(instance.game, h, s, 1, workspace);
+      numbers.insert(numbers.end(), both.values.begin(), both.values.end());
+      numbers.insert(numbers.end(), both.q.begin(), both.q.end());
+    });
+    return xxh3(std::as_bytes(std::span(numbers)));
+  };
+  EXPECT_EQ(hash_of(instances_of<DenseGame>()), 0xba8c05f6df25aca4U);
+  EXPECT_EQ(hash_of(instances_of<SparseGame>()), 0xba8c05f6df25aca4U);
 }
 
 TEST(TableGames, DenseAndSparseFormsOfOneLawHaveOneHash) {

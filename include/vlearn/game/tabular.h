@@ -8,11 +8,14 @@
 //   SparseGame   a row holds (state, probability) for the states that can follow
 //
 // A joint action has an index within its cell: the last player's action varies fastest, as in all
-// tables. Rewards are kept in the user's units, verbatim.
+// tables. Rewards are kept in the user's units, verbatim, and once more in [0, 1], those of one
+// joint action together: play and backups read these.
 //
 // backup sums over the others' actions player by player (first those after the player, innermost
 // first, then those before it), so a cell with J joint actions costs about 1.5 J additions after
-// the J rewards and rows have been combined.
+// the J rewards and rows have been combined. backup_all and backup_both take the expectations of
+// rewards and of dense rows for all players in one sweep of at most 4 J multiply-adds per column
+// (joint_sums.h), and only then meet the next values.
 #pragma once
 
 #include <cstddef>
@@ -37,9 +40,12 @@ class JointIndex {
     return first_[cell + 1] - first_[cell];
   }
   [[nodiscard]] std::size_t size() const noexcept { return first_.back(); }
+  /// The most of any cell.
+  [[nodiscard]] std::size_t most() const noexcept { return most_; }
 
  private:
   std::vector<std::size_t> first_;
+  std::size_t most_ = 0;
 };
 
 /// Index of a joint action within its cell.
@@ -88,11 +94,12 @@ class DenseRows {
   /// The most additions that expect() makes.
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
   [[nodiscard]] const Tables& tables() const noexcept { return probabilities_; }
-
- private:
+  /// The rows of a cell follow each other.
   [[nodiscard]] std::span<const double> row(std::size_t cell, std::size_t joint) const noexcept {
     return std::span(probabilities_).subspan(begin_[cell] + joint * width_[cell], width_[cell]);
   }
+
+ private:
   std::vector<std::size_t> begin_;  // of each cell
   std::vector<std::uint32_t> width_;
   std::vector<double> probabilities_;
@@ -166,11 +173,20 @@ class TabularGame {
                   const NextValues& next,
                   const ActionValues& q,
                   Workspace& workspace) const;
+  /// As backup_both.h says.
+  void backup_both(const Stage& stage,
+                   const NextValues& follow,
+                   const NextValues& deviate,
+                   std::span<double> values,
+                   const ActionValues& q,
+                   Workspace& workspace) const;
   [[nodiscard]] double backup_error(double largest_next) const noexcept;
   void add_law_to(Sha256& hash) const;
 
   /// The mean reward of a joint action in [0, 1].
-  [[nodiscard]] double reward(Player player, std::size_t cell, std::size_t joint) const noexcept;
+  [[nodiscard]] double reward(Player player, std::size_t cell, std::size_t joint) const noexcept {
+    return unit_rewards_[(joints_.first(cell) + joint) * frame_.num_players() + player.index()];
+  }
   /// The same in the user's units: the number that was given. Of a zero-sum game's second player
   /// what is left of the sum, exactly -r where its range is the negative of the first one's.
   [[nodiscard]] double user_reward(Player player,
@@ -178,9 +194,12 @@ class TabularGame {
                                    std::size_t joint) const noexcept;
 
  private:
+  void make_unit_rewards();
+
   Frame frame_;
   JointIndex joints_;
   std::vector<double> rewards_;
+  std::vector<double> unit_rewards_;  // [joint of all cells][player]
   Rows rows_;
 };
 
