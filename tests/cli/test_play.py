@@ -39,7 +39,7 @@ class Play(CommandTest):
     def test_a_player_alone_plays_its_part(self):
         run = self.learn("soccer", "--episodes", "5000")
         for arguments in (
-            (),
+            ("--start", "last"),
             ("--start", "uniform"),
             ("--start", "4000"),
             ("--output", "markov"),
@@ -121,7 +121,7 @@ class Play(CommandTest):
         self.assertIn("--history none", done.stderr)
 
     def test_refusals(self):
-        run = self.learn("rps", "--episodes", "100")
+        run = self.learn("rps", "--episodes", "100", "--certify", "off")
         policy = run / "policy/player-1.policy"
         seeds = ("--index-seed", run / "policy/index-1.seed")
         seeds += ("--private-seed", run / "policy/player-1.seed")

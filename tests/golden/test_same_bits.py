@@ -32,7 +32,9 @@ SOURCES += [ROOT / "src" / "bandit" / name for name in ("potentials.cpp", "stati
 RECORDED = "e5aa9fbb7fa6a87b"
 
 
-# Learning: all of the library but what reads and writes games.
+# What keeps runs on the disk.
+FOLDERS = ("run_folder.cpp", "checkpoint.cpp", "certify_run.cpp", "joint_play.cpp")
+# Learning: all of the library but what reads and writes games and runs.
 LEARNING = (
     [HERE / "signature.cpp"]
     + [
@@ -40,7 +42,7 @@ LEARNING = (
         for module in MODULES
         for source in sorted((ROOT / "src" / module).glob("*.cpp"))
         if not source.name.startswith(("json_", "container_game", "nfg", "game_io", "about"))
-        and source.name not in ("run_folder.cpp", "learn.cpp", "plan.cpp", "version.cpp")
+        and source.name not in (*FOLDERS, "learn.cpp", "plan.cpp", "version.cpp")
     ]
     + [ROOT / "src" / "core" / "json_writer.cpp"]
 )
