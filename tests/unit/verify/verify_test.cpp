@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <string>
@@ -338,6 +340,38 @@ TEST(Verify, RefusesFilesThatDoNotFit) {
   other_kind = certificate;
   other_kind.stream_hash = certificate.game_hash;
   error_of(ErrorKind::input, [&] { static_cast<void>(verify(run.game(), paths, other_kind)); });
+}
+
+/// Executions begin at snapshots, so one that is not what its visits lead to plays another policy.
+TEST(Verify, RefusesForgedSnapshots) {
+  for (const RuleName rule : {RuleName::ftrl, RuleName::ftrl_swap}) {
+    const TrainedRun run({.game = "random:players=2,states=1,actions=2,horizon=1,seed=1",
+                          .rule = rule,
+                          .episodes = 100});
+    const Certificate certificate = certify(run, {}, false);
+    expect_accepted(run, certificate);
+    std::vector<std::byte> bytes(run.bytes(0).begin(), run.bytes(0).end());
+    const std::size_t segment = encode_header(run.files()[0].header()).size();
+    std::array<std::uint64_t, 5> words{};
+    std::memcpy(words.data(), bytes.data() + segment, 40);
+    ASSERT_GT(words[3], 0U);  // numbers of snapshots
+    double number = 0.0;
+    std::memcpy(&number, bytes.data() + segment + 40, 8);
+    number += 1e-6;
+    std::memcpy(bytes.data() + segment + 40, &number, 8);
+    words[4] = xxh3(std::span<const std::byte>(bytes).subspan(segment + 40));
+    words[4] = xxh3(std::as_bytes(std::span(words)));
+    std::memcpy(bytes.data() + segment + 32, &words[4], 8);
+    const test::TemporaryFolder folder;
+    const std::filesystem::path forged = folder / "forged.policy";
+    test::write_bytes(forged, bytes);
+    Certificate about_it = certificate;
+    about_it.policy_hashes[0] = to_hex(sha256(bytes));
+    const std::vector<std::filesystem::path> paths = {forged, run.paths()[1]};
+    const std::string says =
+        error_of(ErrorKind::input, [&] { static_cast<void>(verify(run.game(), paths, about_it)); });
+    EXPECT_NE(says.find("is not what its visits lead to"), std::string::npos) << says;
+  }
 }
 
 }  // namespace
