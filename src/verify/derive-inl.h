@@ -94,6 +94,7 @@ class Derivation {
   struct Memory {
     std::vector<Num> policies;
     std::vector<Num> q;
+    std::vector<std::span<const Num>> next;
     LawMemory<Num> law;
   };
 
@@ -107,10 +108,6 @@ class Derivation {
   }
   [[nodiscard]] std::span<const std::uint32_t> witness(std::size_t j) const {
     return task_.witnesses.empty() ? std::span<const std::uint32_t>() : task_.witnesses[j];
-  }
-  [[nodiscard]] PlayerRows<const Num> rows_of(std::size_t cell, const Memory& memory) const {
-    const auto& [h, s] = places_[cell];
-    return {frame_.action_begins(h, s), memory.policies};
   }
   [[nodiscard]] std::span<const Num> next(const std::vector<Num>& values, Step h) const {
     if (frame_.is_last(h)) return {};
@@ -133,44 +130,90 @@ class Derivation {
     return std::span(own.answers).subspan(begin, own.answers_begin[cell + 1] - begin);
   }
 
-  /// A visit of the cell that played memory.policies and counts part/whole from now on.
-  void average(
-      Player player, std::size_t cell, std::uint64_t part, std::uint64_t whole, Memory& memory) {
-    PlayerTables& own = players_[player.index()];
+  /// Players whose tables are kept up together: one, or all where that saves work.
+  struct Group {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  [[nodiscard]] std::vector<Group> groups() const {
+    if (law_->shares_work()) return {{0, players_.size()}};
+    std::vector<Group> single;
+    for (std::size_t j = 0; j < players_.size(); ++j) single.push_back({j, j + 1});
+    return single;
+  }
+
+  /// memory.q[player][b] of what `values` has for the next step.
+  template <class Values>
+  void ask(const Group& group, std::size_t cell, const Values& values, Memory& memory) const {
     const auto& [h, s] = places_[cell];
-    const PlayerRows<const Num> rows = rows_of(cell, memory);
-    const std::span<const Num> policy = rows[player];
-    const std::size_t n = policy.size();
-    memory.q.resize(n);
-    std::vector<Num>& q = memory.q;
-    const auto ask = [&](const std::vector<Num>& values) {
-      law_->backup({h, s, rows}, player, next(values, h), q, memory.law);
-    };
+    const std::span<const std::uint32_t> begins = frame_.action_begins(h, s);
+    memory.q.resize(begins.back());
+    const PlayerRows<Num> q(begins, memory.q);
+    const PlayedStage<Num> stage{h, s, PlayerRows<const Num>(begins, memory.policies)};
+    if (group.end - group.begin < players_.size() || players_.size() == 1) {
+      for (std::size_t j = group.begin; j < group.end; ++j) {
+        law_->backup(stage, Player(j), next(values(players_[j]), h), q[Player(j)], memory.law);
+      }
+      return;
+    }
+    memory.next.clear();
+    for (const PlayerTables& own : players_) memory.next.push_back(next(values(own), h));
+    law_->backup_all(stage, memory.next, q, memory.law);
+  }
+
+  /// A visit of the cell that played memory.policies and counts part/whole from now on.
+  void average(const Group& group,
+               std::size_t cell,
+               std::uint64_t part,
+               std::uint64_t whole,
+               Memory& memory) {
+    const auto& [h, s] = places_[cell];
+    const std::span<const std::uint32_t> begins = frame_.action_begins(h, s);
+    const PlayerRows<const Num> policies(begins, memory.policies);
     const auto keep = [&](Worth& worth, const Num& value) {
       worth.means[cell].move(value, part, whole);
       worth.values[cell] = worth.means[cell].value();
     };
+    // update(tables, policy, q of each own action) for each player of the group.
+    const auto for_each = [&](const auto& update) {
+      const PlayerRows<const Num> q(begins, memory.q);
+      for (std::size_t j = group.begin; j < group.end; ++j) {
+        update(players_[j], policies[Player(j)], q[Player(j)]);
+      }
+    };
     if (follows()) {
-      ask(own.follow.values);
-      Num value = policy[0] * q[0];
-      for (std::size_t b = 1; b < n; ++b) value += policy[b] * q[b];
-      keep(own.follow, value);
+      ask(
+          group, cell, [](const PlayerTables& own) -> const auto& { return own.follow.values; },
+          memory);
+      for_each([&](PlayerTables& own, std::span<const Num> policy, std::span<const Num> q) {
+        Num value = policy[0] * q[0];
+        for (std::size_t b = 1; b < q.size(); ++b) value += policy[b] * q[b];
+        keep(own.follow, value);
+      });
     }
-    ask(own.deviate);
-    const std::span<Mean> answers = answers_of(own, cell);
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      const Num value = swap() ? Num(policy[i / n] * q[i % n]) : q[i];
-      answers[i].move(value, part, whole);
-    }
-    own.deviate[cell] = best_of(answers, n);
-    const std::span<const std::uint32_t> plan = witness(player.index());
-    if (plan.empty()) return;
-    ask(own.earned.values);
-    if (!swap()) return keep(own.earned, q[plan[cell]]);
-    const std::span<const std::uint32_t> reply = plan.subspan(own.actions_begin[cell], n);
-    Num value = policy[0] * q[reply[0]];
-    for (std::size_t b = 1; b < n; ++b) value += policy[b] * q[reply[b]];
-    keep(own.earned, value);
+    ask(
+        group, cell, [](const PlayerTables& own) -> const auto& { return own.deviate; }, memory);
+    for_each([&](PlayerTables& own, std::span<const Num> policy, std::span<const Num> q) {
+      const std::size_t n = q.size();
+      const std::span<Mean> answers = answers_of(own, cell);
+      for (std::size_t i = 0; i < answers.size(); ++i) {
+        answers[i].move(swap() ? Num(policy[i / n] * q[i % n]) : q[i], part, whole);
+      }
+      own.deviate[cell] = best_of(answers, n);
+    });
+    if (task_.witnesses.empty()) return;
+    ask(
+        group, cell, [](const PlayerTables& own) -> const auto& { return own.earned.values; },
+        memory);
+    for_each([&](PlayerTables& own, std::span<const Num> policy, std::span<const Num> q) {
+      const auto plan = witness(static_cast<std::size_t>(&own - players_.data()));
+      if (plan.empty()) return;
+      if (!swap()) return keep(own.earned, q[plan[cell]]);
+      const std::span<const std::uint32_t> reply = plan.subspan(own.actions_begin[cell], q.size());
+      Num value = policy[0] * q[reply[0]];
+      for (std::size_t b = 1; b < q.size(); ++b) value += policy[b] * q[reply[b]];
+      keep(own.earned, value);
+    });
   }
 
   void set_uniform(std::size_t cell, Memory& memory) const {
@@ -185,11 +228,12 @@ class Derivation {
   }
 
   void play_uniformly() {
-    parallel_for(players_.size(), task_.parallel, [&](std::size_t j) {
+    const std::vector<Group> groups = this->groups();
+    parallel_for(groups.size(), task_.parallel, [&](std::size_t i) {
       Memory memory;
       for (std::size_t cell = places_.size(); cell-- > 0;) {
         set_uniform(cell, memory);
-        average(Player(j), cell, 1, 1, memory);
+        average(groups[i], cell, 1, 1, memory);
       }
     });
   }
@@ -211,6 +255,7 @@ class Derivation {
     const std::size_t horizon = frame_.horizon();
     const std::uint64_t end = task_.start_episode ? *task_.start_episode - 1 : log.episodes();
     if (averages_start()) make_start_means();
+    const std::vector<Group> groups = this->groups();
     std::vector<std::vector<Replay>> replays(players_.size());
     for (std::vector<Replay>& own : replays) own.resize(places_.size());
     const std::size_t width = frame_.max_profile_size();
@@ -233,16 +278,14 @@ class Derivation {
         parallel_for(players_.size(), task_.parallel, [&](std::size_t j) {
           replay(task_.logs[j], task_.logs[j].segments()[g], replays[j], chunk);
         });
-        parallel_for(players_.size(), task_.parallel, [&](std::size_t j) {
-          learn(Player(j), segment.first_episode + first, chunk);
+        parallel_for(groups.size(), task_.parallel, [&](std::size_t i) {
+          learn(groups[i], segment.first_episode + first, chunk);
         });
       }
     }
     if (!averages_start()) return;
-    for (const Player player : all<Player>(players_.size())) {
-      for (std::size_t s = 0; s < frame_.num_states(Step(0)); ++s) {
-        count_start(player, s, log.episodes());
-      }
+    for (PlayerTables& own : players_) {
+      for (std::size_t s = 0; s < own.starts.size(); ++s) count_start(own, s, log.episodes());
     }
   }
 
@@ -286,7 +329,7 @@ class Derivation {
     }
   }
 
-  void learn(Player player, std::uint64_t first_episode, const Chunk& chunk) {
+  void learn(const Group& group, std::uint64_t first_episode, const Chunk& chunk) {
     const std::size_t width = frame_.max_profile_size();
     const std::size_t horizon = frame_.horizon();
     Memory memory;
@@ -294,12 +337,14 @@ class Derivation {
     for (std::size_t i = 0; i < chunk.cells.size(); ++i) {
       const std::size_t cell = chunk.cells[i];
       if (averages_start() && i % horizon == 0) {
-        count_start(player, cell, first_episode + i / horizon + 1);
+        for (std::size_t j = group.begin; j < group.end; ++j) {
+          count_start(players_[j], cell, first_episode + i / horizon + 1);
+        }
       }
       for (std::size_t b = 0; b < width; ++b) {
         memory.policies[b] = Numbers<Num>::of(chunk.policies[i * width + b]);
       }
-      average(player, cell, task_.weights + 1, task_.weights + chunk.numbers[i], memory);
+      average(group, cell, task_.weights + 1, task_.weights + chunk.numbers[i], memory);
     }
   }
 
@@ -314,8 +359,7 @@ class Derivation {
 
   /// The state stood as it stands now at the beginning of all episodes up to k that are not in the
   /// means yet.
-  void count_start(Player player, std::size_t s, std::uint64_t k) {
-    PlayerTables& own = players_[player.index()];
+  void count_start(PlayerTables& own, std::size_t s, std::uint64_t k) const {
     StartMeans& start = own.starts[s];
     const std::uint64_t part = k - start.episodes;
     if (part == 0) return;
@@ -353,9 +397,7 @@ class Derivation {
     Memory memory;
     set_uniform(cell, memory);
     const auto average_all = [&](std::uint64_t part, std::uint64_t whole) {
-      for (const Player player : all<Player>(players_.size())) {
-        average(player, cell, part, whole, memory);
-      }
+      average({0, players_.size()}, cell, part, whole, memory);
     };
     if (runs.empty()) return average_all(1, 1);
     const bool joint = task_.output == CertifiedOutput::markov && task_.target != Target::nash;

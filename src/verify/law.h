@@ -50,12 +50,22 @@ class Law {
   Law(Law&&) = delete;
   Law& operator=(Law&&) = delete;
 
-  /// next: of each state of the next step; empty after the last.
+  /// Of one player. next: of each state of the next step; empty after the last.
   virtual void backup(const PlayedStage<Num>& stage,
                       Player player,
                       std::span<const Num> next,
                       std::span<Num> q,
                       LawMemory<Num>& memory) const = 0;
+  /// Of all players, next[player]: models share work between them.
+  virtual void backup_all(const PlayedStage<Num>& stage,
+                          std::span<const std::span<const Num>> next,
+                          const PlayerRows<Num>& q,
+                          LawMemory<Num>& memory) const {
+    for (const Player player : all<Player>(next.size())) {
+      backup(stage, player, next[player.index()], q[player], memory);
+    }
+  }
+  [[nodiscard]] virtual bool shares_work() const { return false; }
 };
 
 /// Of tables.
@@ -143,39 +153,83 @@ class ModelLaw final : public Law<Interval> {
               std::span<const Interval> next,
               std::span<Interval> q,
               LawMemory<Interval>& memory) const override {
+    const double spread = take_policies(stage, memory);
+    memory.next.resize(next.size());
+    const Middles middles = take_next(next, memory.next);
+    memory.q.resize(q.size());
+    game_.backup(stage_of(stage, memory), player, memory.next, memory.q, memory.workspace);
+    give(memory.q, error(middles, spread), q);
+  }
+  void backup_all(const PlayedStage<Interval>& stage,
+                  std::span<const std::span<const Interval>> next,
+                  const PlayerRows<Interval>& q,
+                  LawMemory<Interval>& memory) const override {
+    const std::span<const std::uint32_t> begins = game_.frame().action_begins(stage.h, stage.s);
+    const double spread = take_policies(stage, memory);
+    const std::size_t states = next.front().size();
+    memory.next.resize(next.size() * states);
+    std::vector<Middles> middles;
+    for (std::size_t j = 0; j < next.size(); ++j) {
+      middles.push_back(take_next(next[j], std::span(memory.next).subspan(j * states, states)));
+    }
+    memory.q.resize(begins.back());
+    const ActionValues values(begins, memory.q);
+    game_.backup_all(stage_of(stage, memory), NextValues(memory.next, states), values,
+                     memory.workspace);
+    for (const Player player : all<Player>(next.size())) {
+      give(values[player], error(middles[player.index()], spread), q[player]);
+    }
+  }
+  [[nodiscard]] bool shares_work() const override { return true; }
+
+ private:
+  /// Of intervals: the largest middle, and how far an end is from its middle.
+  struct Middles {
+    double largest = 0.0;
+    double off = 0.0;
+  };
+
+  [[nodiscard]] Stage stage_of(const PlayedStage<Interval>& stage,
+                               const LawMemory<Interval>& memory) const {
+    return {stage.h, stage.s,
+            Profile(game_.frame().action_begins(stage.h, stage.s), memory.policies)};
+  }
+  static Middles take_next(std::span<const Interval> next, std::span<double> middles) {
+    Middles found;
+    for (std::size_t s = 0; s < next.size(); ++s) {
+      middles[s] = next[s].middle();
+      found.largest = std::max(found.largest, middles[s]);
+      found.off = std::max(found.off, next[s].radius());
+    }
+    return found;
+  }
+  /// How wide the policies are, and how far their middles are from summing to one.
+  double take_policies(const PlayedStage<Interval>& stage, LawMemory<Interval>& memory) const {
     const std::span<const std::uint32_t> begins = game_.frame().action_begins(stage.h, stage.s);
     memory.policies.resize(begins.back());
-    memory.next.resize(next.size());
-    memory.q.resize(q.size());
-    double largest = 0.0;
-    double off = 0.0;  // of the middles of next values
-    for (std::size_t s = 0; s < next.size(); ++s) {
-      memory.next[s] = next[s].middle();
-      largest = std::max(largest, memory.next[s]);
-      off = std::max(off, next[s].radius());
-    }
-    double spread = 0.0;  // of the policies, and how far their middles are from summing to one
-    for (const Player other : all<Player>(stage.policies.num_players())) {
-      const std::span<const Interval> policy = stage.policies[other];
+    double spread = 0.0;
+    for (const Player player : all<Player>(stage.policies.num_players())) {
+      const std::span<const Interval> policy = stage.policies[player];
       double sum = 0.0;
       for (std::size_t a = 0; a < policy.size(); ++a) {
-        memory.policies[begins[other.index()] + a] = policy[a].middle();
+        memory.policies[begins[player.index()] + a] = policy[a].middle();
         sum += policy[a].middle();
         spread += policy[a].radius();
       }
       spread += std::abs(sum - 1.0) + 0x1p-52 * static_cast<double>(policy.size());
     }
-    game_.backup({stage.h, stage.s, Profile(begins, memory.policies)}, player, memory.next,
-                 memory.q, memory.workspace);
-    const double error =
-        (game_.backup_error(largest) + off + 2.0 * spread * (1.0 + largest)) * (1.0 + 0x1p-40);
+    return spread;
+  }
+  [[nodiscard]] double error(const Middles& next, double spread) const {
+    return (game_.backup_error(next.largest) + next.off + 2.0 * spread * (1.0 + next.largest)) *
+           (1.0 + 0x1p-40);
+  }
+  static void give(std::span<const double> values, double error, std::span<Interval> q) {
     for (std::size_t b = 0; b < q.size(); ++b) {
-      q[b] = {std::max(0.0, detail::below(memory.q[b]) - error),
-              detail::above(memory.q[b]) + error};
+      q[b] = {std::max(0.0, detail::below(values[b]) - error), detail::above(values[b]) + error};
     }
   }
 
- private:
   const Game& game_;
 };
 

@@ -61,16 +61,16 @@ struct Numbers<Interval> {
 template <>
 struct Numbers<Rational> {
   using Mean = RationalMean;
-  [[nodiscard]] static Rational of(double number) { return Rational(number); }
+  [[nodiscard]] static Rational of(double number) { return {number}; }
   [[nodiscard]] static Interval enclose(const Rational& number) {
     const auto near = number.convert_to<double>();  // within an ulp or two
-    return {std::max(0.0, detail::below(near)), detail::above(near)};
+    return {detail::below(near), detail::above(near)};
   }
   [[nodiscard]] static Rational unit(double reward, const RewardRange& range) {
     const Rational low(range.low);
-    return Rational((Rational(reward) - low) / (Rational(range.high) - low));
+    return {(Rational(reward) - low) / (Rational(range.high) - low)};
   }
-  [[nodiscard]] static Rational one_minus(const Rational& x) { return Rational(1 - x); }
+  [[nodiscard]] static Rational one_minus(const Rational& x) { return {1 - x}; }
 };
 
 }  // namespace vlearn

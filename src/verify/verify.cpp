@@ -327,9 +327,14 @@ void check_totals(const Certificate& certificate, const Interval& excess, const 
 
 std::vector<Derived> derive_all(DeriveTask& task, const Certificate& certificate, bool rationals) {
   const auto run = [&] { return rationals ? derive<Rational>(task) : derive<Interval>(task); };
-  for (const PlayerCertificate& own : certificate.players) {
-    task.witnesses.emplace_back(own.deviation_lower ? std::span(own.witness)
-                                                    : std::span<const std::uint32_t>());
+  const auto has_witness = [](const PlayerCertificate& own) {
+    return own.deviation_lower && !own.witness.empty();
+  };
+  if (std::ranges::any_of(certificate.players, has_witness)) {
+    for (const PlayerCertificate& own : certificate.players) {
+      task.witnesses.emplace_back(has_witness(own) ? std::span(own.witness)
+                                                   : std::span<const std::uint32_t>());
+    }
   }
   std::vector<Derived> derived = run();
   if (is_exact(certificate)) return derived;
@@ -339,6 +344,7 @@ std::vector<Derived> derive_all(DeriveTask& task, const Certificate& certificate
   for (std::size_t j = 0; j < derived.size(); ++j) {
     if (!certificate.players[j].deviation_lower || derived[j].earned) continue;
     found[j] = std::move(derived[j].best);
+    task.witnesses.resize(derived.size());
     task.witnesses[j] = found[j];
     again = true;
   }
