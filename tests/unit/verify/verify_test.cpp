@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <functional>
@@ -12,8 +13,11 @@
 #include <vector>
 
 #include "support/expect_error.h"
+#include "support/nested_bounds.h"
 #include "support/plain_certificate.h"
 #include "support/policy_files.h"
+#include "support/recorded_run.h"
+#include "vlearn/bandit/ftrl.h"
 #include "vlearn/core/hash.h"
 
 namespace vlearn {
@@ -340,6 +344,70 @@ TEST(Verify, RefusesFilesThatDoNotFit) {
   other_kind = certificate;
   other_kind.stream_hash = certificate.game_hash;
   error_of(ErrorKind::input, [&] { static_cast<void>(verify(run.game(), paths, other_kind)); });
+}
+
+/// A longer run in several segments, beside bounds that are kept up while it is played.
+TEST(Verify, AcceptsWhatTheRecursionsGive) {
+  constexpr std::uint64_t episodes = 70'000;
+  const AnyGame game = make_game(kGeneral);
+  const auto& model = std::get<DenseGame>(game);
+  const Frame& frame = model.frame();
+  LearnerOptions options = preset_options(Preset::practical, Target::cce);
+  options.rule = RuleName::ftrl;
+  const test::RecordedRun run =
+      test::record(GameRef(model), Ftrl<>(frame.horizon()), options, episodes, 16'384);
+  test::NestedBounds<DenseGame> bounds(model);
+  const auto& seen = run.visits;  // [player][cell]
+  std::vector<std::size_t> next(seen[0].size(), 0);
+  for (std::uint64_t k = 0; k < episodes; ++k) {
+    std::size_t cell = 0;
+    for (const Step h : all<Step>(frame.horizon())) {
+      for (const State s : all<State>(frame.num_states(h))) {
+        if (next[cell] < seen[0][cell].size() && seen[0][cell][next[cell]].episode == k) {
+          std::vector<double> profile = seen[0][cell][next[cell]].policy;
+          const std::vector<double>& other = seen[1][cell][next[cell]++].policy;
+          profile.insert(profile.end(), other.begin(), other.end());
+          bounds.visit(h, s, Profile(frame.action_begins(h, s), profile));
+        }
+        ++cell;
+      }
+    }
+  }
+  const test::TemporaryFolder folder;
+  std::vector<std::filesystem::path> paths;
+  Certificate certificate;
+  certificate.game_hash = to_hex(law_hash_of(game));
+  certificate.weights = frame.horizon();
+  certificate.episodes = episodes;
+  certificate.start_episode = episodes + 1;
+  for (const Player player : all<Player>(2)) {
+    paths.push_back(folder / std::to_string(player.number()));
+    test::write_bytes(paths.back(), run.files[player.index()]);
+    certificate.policy_hashes.push_back(to_hex(sha256(run.files[player.index()])));
+  }
+  for (const Target target : {Target::cce, Target::ce}) {
+    certificate.target = target;
+    certificate.players.clear();
+    for (const Player player : all<Player>(2)) {
+      PlayerCertificate own;
+      own.rounding = 1e-11;
+      for (const State s : all<State>(frame.initial().size())) {
+        const double chance = frame.initial()[s.index()];
+        own.value_lower += chance * bounds.value(player, Step(0), s);
+        own.deviation_upper +=
+            chance * (target == Target::ce ? bounds.modifying(player, Step(0), s)
+                                           : bounds.deviating(player, Step(0), s));
+      }
+      own.value_upper = own.value_lower;
+      own.gap_upper = own.deviation_upper - own.value_lower + 2.0 * own.rounding;
+      certificate.players.push_back(own);
+    }
+    certificate.gap_upper =
+        std::max(certificate.players[0].gap_upper, certificate.players[1].gap_upper);
+    certificate.sum_upper = certificate.players[0].gap_upper + certificate.players[1].gap_upper;
+    const Verdict verdict = verify(game, paths, certificate);
+    EXPECT_TRUE(verdict.accepted) << verdict.refuted;
+  }
 }
 
 /// Executions begin at snapshots, so one that is not what its visits lead to plays another policy.
