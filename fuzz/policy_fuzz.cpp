@@ -1,7 +1,8 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Policy files: what opens can be queried and executed, and its counts agree with each other.
+// Policy files: what opens can be queried and executed, and its counts agree with each other. The
+// verifier's reader takes the same files, and refuses the same.
 //
 // Checksums stop nearly every change of a file. So an input that begins with '{' is one without
 // them, and without lengths: the header's JSON up to a newline, then segments, each its four
@@ -20,6 +21,7 @@
 #include "vlearn/policy/execute.h"
 #include "vlearn/policy/history.h"
 #include "vlearn/run/trainer.h"
+#include "vlearn/verify/policy_log.h"
 
 namespace {
 
@@ -38,13 +40,28 @@ void append_number(Bytes& bytes, std::uint64_t number) {
   append(bytes, std::as_bytes(std::span(&number, 1)));
 }
 
-/// Nothing where it is refused.
-std::optional<PolicyFile> parse(std::span<const std::byte> bytes) {
+/// Episodes, as the verifier reads it; nothing where it refuses.
+std::optional<std::uint64_t> episodes_in(std::span<const std::byte> bytes) {
   try {
-    return PolicyFile::parse(FileBytes::copy(bytes), "input", make_replayer);
+    return PolicyLog::parse(FileBytes::copy(bytes), "input").episodes();
   } catch (const Error& error) {
     fuzz::promise(error.kind() == ErrorKind::input || error.kind() == ErrorKind::resource,
                   "a bad file is its writer's mistake");
+    return std::nullopt;
+  }
+}
+
+/// Nothing where it is refused.
+std::optional<PolicyFile> parse(std::span<const std::byte> bytes) {
+  const std::optional<std::uint64_t> episodes = episodes_in(bytes);
+  try {
+    PolicyFile file = PolicyFile::parse(FileBytes::copy(bytes), "input", make_replayer);
+    fuzz::promise(episodes == file.episodes(), "the verifier reads what is executed");
+    return file;
+  } catch (const Error& error) {
+    fuzz::promise(error.kind() == ErrorKind::input || error.kind() == ErrorKind::resource,
+                  "a bad file is its writer's mistake");
+    fuzz::promise(!episodes, "the verifier refuses what cannot be executed");
     return std::nullopt;
   }
 }

@@ -51,5 +51,6 @@ void add_play(CLI::App& app, Task& task);
 void add_policy(CLI::App& app, Task& task);
 void add_plan(CLI::App& app, Task& task);
 void add_self_test(CLI::App& app, Task& task);
+void add_verify(CLI::App& app, Task& task);
 
 }  // namespace vlearn::app

@@ -20,6 +20,7 @@
 #include "vlearn/bandit/tsallis.h"          // IWYU pragma: export
 #include "vlearn/core/alpha.h"              // IWYU pragma: export
 #include "vlearn/core/cancel.h"             // IWYU pragma: export
+#include "vlearn/core/certificate.h"        // IWYU pragma: export
 #include "vlearn/core/container.h"          // IWYU pragma: export
 #include "vlearn/core/error.h"              // IWYU pragma: export
 #include "vlearn/core/exp.h"                // IWYU pragma: export
@@ -63,3 +64,7 @@
 #include "vlearn/run/self_play.h"           // IWYU pragma: export
 #include "vlearn/run/signature.h"           // IWYU pragma: export
 #include "vlearn/run/trainer.h"             // IWYU pragma: export
+#include "vlearn/verify/interval.h"         // IWYU pragma: export
+#include "vlearn/verify/policy_log.h"       // IWYU pragma: export
+#include "vlearn/verify/rules.h"            // IWYU pragma: export
+#include "vlearn/verify/verify.h"           // IWYU pragma: export

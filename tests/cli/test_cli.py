@@ -46,6 +46,7 @@ class Cli(unittest.TestCase):
             ("learn",),
             ("play",),
             ("self-test",),
+            ("verify",),
         ):
             with self.subTest(command=command):
                 done = run(*command, "--help")

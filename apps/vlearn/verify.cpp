@@ -1,0 +1,140 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// vlearn verify: is a certificate true? Every number of it is derived again by code of its own.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "game_text.h"
+#include "vlearn/core/certificate.h"
+#include "vlearn/core/error.h"
+#include "vlearn/core/json.h"
+#include "vlearn/core/text.h"
+#include "vlearn/core/version.h"
+#include "vlearn/verify/verify.h"
+
+namespace vlearn::app {
+namespace {
+
+constexpr std::size_t kShownPlayers = 8;
+
+struct Options {
+  std::string game;
+  std::vector<std::string> files;  // the last is the certificate
+  std::size_t threads = 0;
+  bool as_json = false;
+};
+
+/// Of a run folder each player's file, else the files themselves.
+std::vector<std::filesystem::path> policies_in(const std::vector<std::string>& words,
+                                               std::size_t num_players) {
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& word : words) {
+    if (!std::filesystem::is_directory(word)) {
+      paths.emplace_back(word);
+      continue;
+    }
+    for (const Player player : all<Player>(num_players)) paths.push_back(policy_path(word, player));
+  }
+  return paths;
+}
+
+void write_interval(JsonWriter& json, std::string_view key, const Interval& interval) {
+  json.key(key).on_one_line().begin_array().value(interval.low).value(interval.high).end_array();
+}
+
+std::string as_json(const Certificate& certificate, const Verdict& verdict) {
+  JsonWriter json;
+  json.begin_object().member("schema", "vlearn.verify/1").member("version", build_info().version);
+  json.member("accepted", verdict.accepted).key("refuted");
+  verdict.accepted ? json.null() : json.value(verdict.refuted);
+  json.member("game_hash", certificate.game_hash).key("policy_hashes").begin_array();
+  for (const std::string& hash : certificate.policy_hashes) json.value(hash);
+  json.end_array().member("numbers", verdict.rationals ? "rationals" : "intervals");
+  json.key("derived").begin_array();
+  for (std::size_t j = 0; j < verdict.players.size(); ++j) {
+    const VerifiedPlayer& player = verdict.players[j];
+    json.begin_object().member("player", std::uint64_t{j + 1});
+    write_interval(json, "value_lower", player.value_lower);
+    write_interval(json, "value_upper", player.value_upper);
+    write_interval(json, "deviation_upper", player.deviation_upper);
+    if (player.deviation_lower) write_interval(json, "deviation_lower", *player.deviation_lower);
+    json.end_object();
+  }
+  return json.end_array().end_object().text() + "\n";
+}
+
+std::string bounds(double upper, const std::optional<double>& lower) {
+  if (lower) return fmt::format("{:.6g} to {:.6g}", *lower, upper);
+  return fmt::format("at most {:.6g}", upper);
+}
+
+std::string as_text(const Certificate& certificate, const Verdict& verdict) {
+  if (!verdict.accepted) return "refuted: " + printable(verdict.refuted) + "\n";
+  std::string text = fmt::format(
+      "accepted: gap {}, target {}, {} episodes; derived again in {}\n",
+      bounds(certificate.gap_upper, certificate.gap_lower), name_of(certificate.target),
+      certificate.episodes, verdict.rationals ? "exact rationals" : "outward-rounded intervals");
+  text += fmt::format("{:<20}{:>24}{:>24}{:>28}\n", "player", "value", "deviation", "gap");
+  const std::size_t players = certificate.players.size();
+  for (std::size_t j = 0; j < std::min(players, kShownPlayers); ++j) {
+    const PlayerCertificate& own = certificate.players[j];
+    const std::string value = own.value_lower == own.value_upper
+                                  ? fmt::format("{:.6g}", own.value_upper)
+                                  : bounds(own.value_upper, own.value_lower);
+    text += fmt::format("{:<20}{:>24}{:>24}{:>28}\n", printable(own.name, 18), value,
+                        bounds(own.deviation_upper, own.deviation_lower),
+                        bounds(own.gap_upper, own.gap_lower));
+  }
+  if (players > kShownPlayers) {
+    text += fmt::format("... and {} more (--json has all)\n", players - kShownPlayers);
+  }
+  return text;
+}
+
+ExitCode run(const Options& options) {
+  if (options.files.size() < 2) {
+    throw Error(ErrorKind::usage, "verify", "wants a run or policy files, and a certificate",
+                "vlearn verify GAME RUN CERTIFICATE");
+  }
+  const Certificate certificate = read_certificate(options.files.back());
+  const LoadedGame loaded = load(options.game);
+  const std::vector<std::filesystem::path> policies = policies_in(
+      {options.files.begin(), options.files.end() - 1}, frame_of(loaded.game).num_players());
+  const Verdict verdict =
+      verify(loaded.game, policies, certificate, {.parallel = {.threads = options.threads}});
+  print(options.as_json ? as_json(certificate, verdict) : as_text(certificate, verdict));
+  return verdict.accepted ? ExitCode::good : ExitCode::gap;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Task& task) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("verify", "Check a certificate, number by number");
+  command->footer(
+      "Examples:\n"
+      "  vlearn verify soccer runs/soccer-1 runs/soccer-1/certificate.json\n"
+      "  vlearn verify game.json player-1.policy player-2.policy certificate.json --json\n\n"
+      "Reads the game and the policy files, replays what was played, and derives every number of "
+      "the certificate\nagain, with code that shares nothing with what made it. Exit code 0: all "
+      "of it is true; 4: the message names\nthe first number that is not.\n\n" +
+      what_game_is());
+  command->add_option("game", options->game, "GAME")->required();
+  command
+      ->add_option("files", options->files,
+                   "RUN, or the policy files of all players; then the certificate")
+      ->required();
+  command->add_option("--threads", options->threads, "0 (default): one per core")
+      ->check(CLI::Range(std::size_t{0}, kMaxThreads));
+  command->add_flag("--json", options->as_json, "One JSON object");
+  command->callback([options, &task] { task = [options] { return run(*options); }; });
+}
+
+}  // namespace vlearn::app

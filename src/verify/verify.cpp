@@ -1,0 +1,424 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/verify/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "derive.h"
+#include "numbers.h"
+#include "vlearn/core/error.h"
+#include "vlearn/core/float_environment.h"
+#include "vlearn/core/hash.h"
+#include "vlearn/verify/policy_log.h"
+
+namespace vlearn {
+namespace {
+
+constexpr double kMostRounding = 1e-9;  // times H and the width of a player's rewards
+constexpr std::uint64_t kRationalVisits = 1000;
+constexpr double kRationalProducts = 2e6;  // of all visits: some seconds
+
+/// Thrown where the first false number is met, caught in this file.
+struct Refuted {
+  std::string text;
+};
+
+template <class T>
+void expect_same(const std::string& what, const T& stated, const T& derived) {
+  if (stated != derived) {
+    throw Refuted{fmt::format("{}: stated {}, derived {}", what, stated, derived)};
+  }
+}
+
+void expect_in(const std::string& what, double stated, const Interval& derived, double rounding) {
+  // Written so that what is not a number is refuted.
+  if (stated >= derived.low - rounding && stated <= derived.high + rounding) return;
+  throw Refuted{
+      fmt::format("{}: stated {}, derived [{}, {}]", what, stated, derived.low, derived.high)};
+}
+
+/// For numbers that follow from other stated ones by a few additions.
+void expect_follows(const std::string& what, double stated, double derived, double magnitude) {
+  if (std::abs(stated - derived) <= 0x1p-49 * magnitude) return;
+  throw Refuted{
+      fmt::format("{}: stated {}, but {} follows from the others", what, stated, derived)};
+}
+
+std::vector<PolicyLog> read_logs(std::span<const std::filesystem::path> files, const Frame& frame) {
+  const std::size_t m = frame.num_players();
+  std::vector<PolicyLog> logs;
+  for (const std::filesystem::path& path : files) logs.push_back(PolicyLog::read(path));
+  if (logs.size() != m) {
+    throw Error(ErrorKind::input, "policies", fmt::format("there are {} files", logs.size()),
+                fmt::format("want one for each of the {} players", m));
+  }
+  std::stable_sort(logs.begin(), logs.end(),
+                   [](const PolicyLog& a, const PolicyLog& b) { return a.player() < b.player(); });
+  for (std::size_t j = 0; j < m; ++j) {
+    const PolicyLog& log = logs[j];
+    if (log.player() != Player(j)) throw log.error("is of a player who has a file already");
+    // Who plays alone may have been trained beside somebody without a choice.
+    if (log.num_players() != m && !(m == 1 && log.num_players() == 2)) {
+      throw log.error("is of a game with another number of players");
+    }
+  }
+  return logs;
+}
+
+void check_shape(const PolicyLog& log, const Frame& frame) {
+  const auto refuse = [&] { return log.error("does not fit the game"); };
+  if (log.first_cell().size() != frame.horizon() + 1) throw refuse();
+  std::size_t cell = 0;
+  for (const Step h : all<Step>(frame.horizon())) {
+    const std::size_t first = log.first_cell()[h.index()];
+    if (log.first_cell()[h.index() + 1] - first != frame.num_states(h)) throw refuse();
+    for (const State s : all<State>(frame.num_states(h))) {
+      if (log.num_actions()[cell++] != frame.num_actions(log.player(), h, s)) throw refuse();
+    }
+  }
+}
+
+/// All players were there: the same cells in the same episodes.
+void check_alike(const PolicyLog& log, const PolicyLog& first) {
+  bool alike = log.segments().size() == first.segments().size() &&
+               log.weights() == first.weights() && log.target() == first.target();
+  for (std::size_t g = 0; alike && g < log.segments().size(); ++g) {
+    const PolicyLog::Segment& a = log.segments()[g];
+    const PolicyLog::Segment& b = first.segments()[g];
+    alike = std::ranges::equal(a.directory, b.directory) &&
+            std::ranges::equal(a.episode_offsets, b.episode_offsets);
+  }
+  if (!alike) throw log.error("is not of the same run as " + first.source());
+}
+
+/// That the certificate speaks of these files and this game.
+void check_identity(const Certificate& certificate,
+                    const AnyGame& game,
+                    std::span<const PolicyLog> logs) {
+  expect_same("game_hash", certificate.game_hash, to_hex(law_hash_of(game)));
+  expect_same("players", certificate.players.size(), logs.size());
+  expect_same("policy_hashes", certificate.policy_hashes.size(), logs.size());
+  for (std::size_t j = 0; j < logs.size(); ++j) {
+    expect_same(fmt::format("policy_hashes[{}]", j), certificate.policy_hashes[j], logs[j].hash());
+  }
+  const PolicyLog& log = logs.front();
+  expect_same("weights", certificate.weights, log.weights());
+  expect_same("episodes", certificate.episodes, log.episodes());
+  // Whether players share their indices decides what is executed; an average does not care.
+  const bool nash = certificate.target == Target::nash;
+  if (certificate.output != CertifiedOutput::marginals && nash != (log.target() == Target::nash)) {
+    throw Refuted{fmt::format("target: stated {}, but the files are executed for {}",
+                              name_of(certificate.target), name_of(log.target()))};
+  }
+  if (certificate.target == Target::optimal) expect_same("players", logs.size(), std::size_t{1});
+  if (nash && !frame_of(game).zero_sum()) {
+    throw Refuted{"target: stated nash, but this is not a zero-sum game of two players"};
+  }
+  if (certificate.output != CertifiedOutput::nested) return;
+  const std::uint64_t after = certificate.episodes + 1;
+  const std::uint64_t start = certificate.start_episode;
+  const bool good = certificate.start == CertifiedStart::uniform ? certificate.episodes > 0
+                    : certificate.start == CertifiedStart::last  ? start == after
+                                                                 : start >= 1 && start <= after;
+  if (!good) throw Refuted{fmt::format("start.episode: stated {}, there are {}", start, after)};
+}
+
+void check_witness(const Certificate& certificate, std::size_t j, const PolicyLog& log) {
+  const std::vector<std::uint32_t>& witness = certificate.players[j].witness;
+  if (witness.empty()) return;
+  const std::string what = fmt::format("players[{}].witness", j);
+  expect_same(what, witness.size(), witness_size(log, certificate.target));
+  std::size_t i = 0;
+  for (const std::uint32_t n : log.num_actions()) {
+    for (std::uint32_t b = 0; b < (certificate.target == Target::ce ? n : 1); ++b, ++i) {
+      if (witness[i] >= n) {
+        throw Refuted{
+            fmt::format("{}[{}]: stated {}, there are {} actions", what, i, witness[i] + 1, n)};
+      }
+    }
+  }
+}
+
+bool use_rationals(const AnyGame& game, const PolicyLog& log, VerifyNumbers numbers) {
+  const bool table =
+      std::holds_alternative<DenseGame>(game) || std::holds_alternative<SparseGame>(game);
+  if (!table || numbers == VerifyNumbers::intervals) return false;
+  if (numbers == VerifyNumbers::rationals) return true;
+  const Frame& frame = frame_of(game);
+  const std::uint64_t visits = log.episodes() * frame.horizon();
+  if (visits > kRationalVisits) return false;
+  double joint = 1.0;
+  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
+    joint =
+        std::max(joint, static_cast<double>(frame.num_joint_actions(cell).value_or(UINT64_MAX)));
+  }
+  const auto cells = static_cast<double>(log.num_actions().size());
+  return (static_cast<double>(visits) + cells) * joint * static_cast<double>(frame.max_states()) *
+             static_cast<double>(frame.num_players()) <=
+         kRationalProducts;
+}
+
+/// Numbers in the user's units, from those that were derived in [0, 1] rewards.
+class Units {
+ public:
+  Units(const Frame& frame, std::span<const PolicyLog> logs) : frame_(frame) {
+    // A policy that is off by e of each chance moves an expectation over m of them by less than
+    // 1.01 m e of at most H_h, and so the value of an episode by the sum of these over its steps.
+    double error = 0.0;
+    for (const PolicyLog& log : logs) {
+      const std::uint32_t most =
+          *std::max_element(log.num_actions().begin(), log.num_actions().end());
+      error = std::max(error, log.rule().error(most));
+    }
+    const auto horizon = static_cast<double>(frame.horizon());
+    margin_ = 1.01 * static_cast<double>(logs.size()) * error * horizon * (horizon + 1.0) / 2.0;
+  }
+
+  /// A value between 0 and H.
+  [[nodiscard]] Interval value(Player player, double low, double high) const {
+    const RewardRange& range = frame_.range(player);
+    const auto horizon = static_cast<double>(frame_.horizon());
+    const double slack = 0x1p-49 * horizon * (std::abs(range.low) + std::abs(range.high));
+    return {range.from_unit(low - margin_, horizon) - slack,
+            range.from_unit(high + margin_, horizon) + slack};
+  }
+  [[nodiscard]] Interval value(Player player, const Interval& unit) const {
+    return value(player, unit.low, unit.high);
+  }
+  /// Two players' values less the H that they share.
+  [[nodiscard]] Interval excess(const Interval& a, const Interval& b) const {
+    const RewardRange& range = frame_.range(Player(0));
+    const double width = range.high - range.low;
+    const auto horizon = static_cast<double>(frame_.horizon());
+    const double slack = 2.0 * margin_ + 0x1p-49 * horizon;
+    return {width * (a.low + b.low - horizon - slack), width * (a.high + b.high - horizon + slack)};
+  }
+  [[nodiscard]] double most_rounding(Player player) const {
+    const RewardRange& range = frame_.range(player);
+    return kMostRounding * static_cast<double>(frame_.horizon()) * (range.high - range.low);
+  }
+
+ private:
+  const Frame& frame_;
+  double margin_ = 0.0;
+};
+
+bool is_independent(const Certificate& certificate) {
+  return certificate.target == Target::nash && certificate.output == CertifiedOutput::nested;
+}
+
+/// Where the best deviation is known exactly, and a witness need not be asked for.
+bool is_exact(const Certificate& certificate) {
+  return certificate.target == Target::optimal || certificate.output != CertifiedOutput::nested;
+}
+
+std::vector<VerifiedPlayer> in_units(const Certificate& certificate,
+                                     const Frame& frame,
+                                     const Units& units,
+                                     const std::vector<Derived>& derived) {
+  const auto horizon = static_cast<double>(frame.horizon());
+  std::vector<VerifiedPlayer> players;
+  for (const Player player : all<Player>(derived.size())) {
+    const Derived& own = derived[player.index()];
+    VerifiedPlayer& verified = players.emplace_back();
+    const bool optimal = certificate.target == Target::optimal;
+    verified.deviation_upper = units.value(player, optimal ? own.optimum : own.deviate);
+    if (own.earned) {
+      verified.deviation_lower = units.value(player, *own.earned);
+    } else if (is_exact(certificate)) {
+      verified.deviation_lower = verified.deviation_upper;
+    }
+    if (is_independent(certificate)) {
+      const Interval& other = derived[1 - player.index()].deviate;
+      verified.value_lower = units.value(player, horizon - other.high, horizon - other.low);
+      verified.value_upper = verified.deviation_upper;
+    } else {
+      verified.value_lower = units.value(player, own.follow);
+      verified.value_upper = verified.value_lower;
+    }
+  }
+  return players;
+}
+
+void check_player(const Certificate& certificate,
+                  const Units& units,
+                  Player player,
+                  const VerifiedPlayer& verified) {
+  const PlayerCertificate& own = certificate.players[player.index()];
+  const std::string place = fmt::format("players[{}].", player.index());
+  if (!(own.rounding >= 0.0 && own.rounding <= units.most_rounding(player))) {
+    throw Refuted{fmt::format("{}rounding: stated {}, at most {} is allowed", place, own.rounding,
+                              units.most_rounding(player))};
+  }
+  expect_in(place + "value.lower", own.value_lower, verified.value_lower, own.rounding);
+  expect_in(place + "value.upper", own.value_upper, verified.value_upper, own.rounding);
+  expect_in(place + "deviation.upper", own.deviation_upper, verified.deviation_upper, own.rounding);
+  if (!own.deviation_lower) return;
+  Interval lower = *verified.deviation_lower;
+  // Without a witness nobody says how it is to be earned: it is enough that it can be.
+  if (own.witness.empty() && !is_exact(certificate)) {
+    lower.low = -std::numeric_limits<double>::infinity();
+  }
+  expect_in(place + "deviation.lower", *own.deviation_lower, lower, own.rounding);
+}
+
+/// Of one player: what follows from the numbers that were checked.
+void check_gap(const Certificate& certificate, std::size_t j, const Interval& excess) {
+  const PlayerCertificate& own = certificate.players[j];
+  const std::string place = fmt::format("players[{}].gap.", j);
+  const double magnitude = std::abs(own.deviation_upper) + std::abs(own.value_lower) +
+                           std::abs(own.value_upper) + own.rounding;
+  if (is_independent(certificate)) {
+    const double room = 4.0 * own.rounding;
+    expect_in(place + "upper", own.gap_upper, {excess.low, excess.high + room}, 0.0);
+  } else {
+    expect_follows(place + "upper", own.gap_upper,
+                   own.deviation_upper - own.value_lower + 2.0 * own.rounding, magnitude);
+  }
+  if (!own.gap_lower) return;
+  if (!own.deviation_lower) throw Refuted{place + "lower: stated without a deviation"};
+  expect_follows(place + "lower", *own.gap_lower,
+                 *own.deviation_lower - own.value_upper - 2.0 * own.rounding, magnitude);
+}
+
+void check_totals(const Certificate& certificate, const Interval& excess, const Interval& earned) {
+  double largest = -std::numeric_limits<double>::infinity();
+  double sum = 0.0;
+  std::optional<double> largest_lower;
+  std::optional<double> sum_lower = 0.0;
+  double magnitude = 0.0;
+  double rounding = 0.0;
+  for (const PlayerCertificate& own : certificate.players) {
+    largest = std::max(largest, own.gap_upper);
+    sum += own.gap_upper;
+    magnitude += std::abs(own.gap_upper) + std::abs(own.gap_lower.value_or(0.0));
+    rounding = std::max(rounding, own.rounding);
+    if (own.gap_lower)
+      largest_lower = std::max(largest_lower.value_or(*own.gap_lower), *own.gap_lower);
+    sum_lower =
+        sum_lower && own.gap_lower ? std::optional(*sum_lower + *own.gap_lower) : std::nullopt;
+  }
+  const double room = 4.0 * rounding;
+  expect_follows("gap.upper", certificate.gap_upper, largest, magnitude);
+  const bool independent = is_independent(certificate);
+  if (independent) {
+    expect_in("sum.upper", certificate.sum_upper, {excess.low, excess.high + room}, 0.0);
+    if (certificate.sum_lower) {
+      expect_in("sum.lower", *certificate.sum_lower, {earned.low - room, earned.high}, 0.0);
+      // Of two gaps the larger is at least half of both.
+      const double half = 0.5 * *certificate.sum_lower;
+      largest_lower = std::max(largest_lower.value_or(half), half);
+    }
+  } else {
+    expect_follows("sum.upper", certificate.sum_upper, sum, magnitude);
+    if (certificate.sum_lower) {
+      if (!sum_lower) throw Refuted{"sum.lower: stated, but not for all players"};
+      expect_follows("sum.lower", *certificate.sum_lower, *sum_lower, magnitude);
+    }
+  }
+  if (!certificate.gap_lower) return;
+  if (!largest_lower) throw Refuted{"gap.lower: stated, but for no player"};
+  expect_follows("gap.lower", *certificate.gap_lower, *largest_lower, magnitude);
+}
+
+std::vector<Derived> derive_all(DeriveTask& task, const Certificate& certificate, bool rationals) {
+  const auto run = [&] { return rationals ? derive<Rational>(task) : derive<Interval>(task); };
+  const auto has_witness = [](const PlayerCertificate& own) {
+    return own.deviation_lower && !own.witness.empty();
+  };
+  if (std::ranges::any_of(certificate.players, has_witness)) {
+    for (const PlayerCertificate& own : certificate.players) {
+      task.witnesses.emplace_back(has_witness(own) ? std::span(own.witness)
+                                                   : std::span<const std::uint32_t>());
+    }
+  }
+  std::vector<Derived> derived = run();
+  if (is_exact(certificate)) return derived;
+  // A lower bound without a witness: perhaps what the tables say at last earns as much.
+  std::vector<std::vector<std::uint32_t>> found(derived.size());
+  bool again = false;
+  for (std::size_t j = 0; j < derived.size(); ++j) {
+    if (!certificate.players[j].deviation_lower || derived[j].earned) continue;
+    found[j] = std::move(derived[j].best);
+    task.witnesses.resize(derived.size());
+    task.witnesses[j] = found[j];
+    again = true;
+  }
+  return again ? run() : derived;
+}
+
+void check(const AnyGame& game,
+           std::span<const PolicyLog> logs,
+           const Certificate& certificate,
+           const VerifyOptions& options,
+           Verdict& verdict) {
+  check_identity(certificate, game, logs);
+  for (std::size_t j = 0; j < logs.size(); ++j) check_witness(certificate, j, logs[j]);
+  const Frame& frame = frame_of(game);
+  DeriveTask task;
+  task.game = &game;
+  task.logs = logs;
+  task.target = certificate.target;
+  task.output = certificate.output;
+  task.weights = certificate.weights;
+  if (certificate.start != CertifiedStart::uniform) task.start_episode = certificate.start_episode;
+  task.parallel = options.parallel;
+  verdict.rationals = use_rationals(game, logs.front(), options.numbers);
+  const std::vector<Derived> derived = derive_all(task, certificate, verdict.rationals);
+  const Units units(frame, logs);
+  verdict.players = in_units(certificate, frame, units, derived);
+  Interval excess;
+  Interval earned;
+  if (is_independent(certificate)) {
+    excess = units.excess(derived[0].deviate, derived[1].deviate);
+    if (derived[0].earned && derived[1].earned) {
+      earned = units.excess(*derived[0].earned, *derived[1].earned);
+    } else if (certificate.sum_lower) {
+      throw Refuted{"sum.lower: stated, but not for all players"};
+    }
+  }
+  for (const Player player : all<Player>(logs.size())) {
+    check_player(certificate, units, player, verdict.players[player.index()]);
+    check_gap(certificate, player.index(), excess);
+  }
+  check_totals(certificate, excess, earned);
+}
+
+}  // namespace
+
+Verdict verify(const AnyGame& game,
+               std::span<const std::filesystem::path> policy_files,
+               const Certificate& certificate,
+               const VerifyOptions& options) {
+  const DefaultFloatEnvironment environment;
+  const auto cannot = [](const char* what, const char* why) {
+    return Error(ErrorKind::input, what, why, "this certificate cannot be verified");
+  };
+  if (certificate.stream_hash) {
+    throw cannot("stream_hash", "stands in place of policy files, which were not kept");
+  }
+  if (certificate.output == CertifiedOutput::monotone) {
+    throw cannot("output", "is monotone, and policy files do not say when values fell");
+  }
+  const Frame& frame = frame_of(game);
+  if (!frame.start_known()) throw cannot("game", "does not say where episodes begin");
+  const std::vector<PolicyLog> logs = read_logs(policy_files, frame);
+  for (const PolicyLog& log : logs) {
+    check_shape(log, frame);
+    check_alike(log, logs.front());
+  }
+  Verdict verdict;
+  try {
+    check(game, logs, certificate, options, verdict);
+    verdict.accepted = true;
+  } catch (const Refuted& refuted) {
+    verdict.refuted = refuted.text;
+  }
+  return verdict;
+}
+
+}  // namespace vlearn
