@@ -55,7 +55,8 @@ void fill_players(Certificate& certificate,
     one.rounding = user_rounding(frame, player, assessed.rounding);
     one.deviation_upper = to_user(frame, player, found.deviations[j]);
     if (lower) {
-      one.deviation_lower = to_user(frame, player, (*lower)[j]);
+      // Where both ends are the same, rounding may have put them in the wrong order.
+      one.deviation_lower = std::min(to_user(frame, player, (*lower)[j]), one.deviation_upper);
       one.witness = assessed.witnesses[j];
     }
     if (nash) {
@@ -74,10 +75,10 @@ void fill_players(Certificate& certificate,
     sum_lower += *one.gap_lower;
   }
   if (!nash) {
-    certificate.sum_upper += static_cast<double>(m) * 0x1p-53 * std::abs(certificate.sum_upper);
+    // Every part has been widened by more than a sum of them is rounded.
     if (!lower) return;
     certificate.gap_lower = largest_lower;
-    certificate.sum_lower = sum_lower - static_cast<double>(m) * 0x1p-53 * std::abs(sum_lower);
+    certificate.sum_lower = sum_lower;
     return;
   }
   // Only both gains together are known; the larger is at least half of them.
