@@ -40,6 +40,7 @@ using Work = std::function<double(std::size_t operations)>;
 
 // One function per group of `vlearn bench`.
 [[nodiscard]] std::vector<Measurement> bandit();
+[[nodiscard]] std::vector<Measurement> certify();
 [[nodiscard]] std::vector<Measurement> core();
 [[nodiscard]] std::vector<Measurement> game();
 [[nodiscard]] std::vector<Measurement> learn();

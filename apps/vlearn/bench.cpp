@@ -77,6 +77,7 @@ ExitCode run(const Options& options) {
   if (options.signature) return print_signature(options);
   const std::vector<bench::Measurement> measurements = [&] {
     if (options.group == "bandit") return bench::bandit();
+    if (options.group == "certify") return bench::certify();
     if (options.group == "learn") return bench::learn();
     if (options.group == "policy") return bench::policy();
     return options.group == "core" ? bench::core() : bench::game();
@@ -99,8 +100,10 @@ void add_bench(CLI::App& app, Task& task) {
       "Examples:\n"
       "  vlearn bench learn\n"
       "  vlearn bench --signature      the same on every machine");
-  command->add_option("group", options->group, "What to time: core, bandit, game, learn or policy")
-      ->check(CLI::IsMember({"core", "bandit", "game", "learn", "policy"}));
+  command
+      ->add_option("group", options->group,
+                   "What to time: core, bandit, game, learn, policy or certify")
+      ->check(CLI::IsMember({"core", "bandit", "game", "learn", "policy", "certify"}));
   command->add_flag("--json", options->as_json, "One JSON object instead of the table");
   command->add_flag("--signature", options->signature,
                     "The hash of everything that fixed runs learn, instead of times");

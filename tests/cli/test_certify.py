@@ -1,0 +1,124 @@
+# Copyright the vlearn authors
+# SPDX-License-Identifier: Apache-2.0
+"""Certificates as a user meets them: while a run learns, from its files, and checked."""
+
+import json
+import unittest
+
+from command_test import CommandTest
+
+ZERO_SUM = "random:players=2,states=3,actions=3,horizon=3,kind=zero-sum,seed=5"
+FOUR = "random:players=4,states=3,actions=2,horizon=4,seed=11"
+
+
+class Certify(CommandTest):
+    def learn(self, game, *arguments):
+        return json.loads(self.good("learn", game, "--out", "run", *arguments, "--json"))
+
+    def certificate(self):
+        return json.loads((self.folder / "run/certificate.json").read_text())
+
+    def test_until_a_gap(self):
+        result = self.learn(FOUR, "--target", "cce", "--until-gap", "0.2", "--seed", "3")
+        self.assertEqual(result["stopped"], "gap")
+        self.assertLessEqual(result["gap"]["upper"], 0.2)
+        self.assertLessEqual(result["gap"]["lower"], result["gap"]["upper"])
+        self.assertEqual(len(result["players"]), 4)
+        self.assertEqual(result["agent_steps"], 16 * result["episodes"])
+        certificate = self.certificate()
+        self.assertEqual(certificate["gap"], result["gap"])
+        for certified, player in zip(certificate["players"], result["players"], strict=True):
+            self.assertEqual(certified["value"]["kind"], "exact")
+            self.assertEqual(certified["value"]["lower"], player["value"])
+        accepted = self.good("verify", FOUR, "run", "run/certificate.json")
+        self.assertTrue(accepted.startswith("accepted"))
+        # The rows say how it came there.
+        rows = [
+            json.loads(line)
+            for line in (self.folder / "run/metrics.jsonl").read_text().splitlines()
+        ]
+        self.assertGreater(rows[0]["certified_gap"], rows[-1]["certified_gap"])
+        # Executions start where the certificate says, and earn what it says.
+        played = json.loads(self.good("play", "run", "--episodes", "2e4", "--json"))
+        self.assertEqual(played["start"], str(certificate["start"]["episode"]))
+        for certified, player in zip(certificate["players"], played["players"], strict=True):
+            away = abs(player["mean_return"] - certified["value"]["lower"])
+            # 4.5 standard errors: fails with probability 3e-5 for all four.
+            self.assertLess(away, 4.5 * player["standard_error"])
+
+    def test_a_gap_that_is_not_reached(self):
+        done = self.run_command(
+            "learn", FOUR, "--until-gap", "0.001", "--episodes", "500", "--out", "run", "--quiet"
+        )
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("certified cce gap between", done.stdout)
+
+    def test_from_the_files_it_is_the_same(self):
+        self.learn(FOUR, "--episodes", "3000")
+        online = (self.folder / "run/certificate.json").read_bytes()
+        for threads in ("1", "2", "3"):
+            self.good("certify", "run", "--threads", threads, "-o", "other.json")
+            self.assertEqual((self.folder / "other.json").read_bytes(), online)
+
+    def test_every_output_and_start_is_verified(self):
+        for game, target in ((FOUR, "cce"), ("chicken", "ce"), (ZERO_SUM, "nash")):
+            self.learn(game, "--target", target, "--episodes", "2000", "--force")
+            for arguments in (
+                ("--start", "best"),
+                ("--start", "last"),
+                ("--start", "uniform"),
+                ("--output", "markov"),
+                ("--output", "marginals"),
+            ):
+                if "markov" in arguments and target == "nash":
+                    continue
+                with self.subTest(game=game, arguments=arguments):
+                    self.good("certify", "run", *arguments, "-o", "one.json")
+                    self.good("verify", game, "run", "one.json")
+                    one = json.loads((self.folder / "one.json").read_text())
+                    if "--output" in arguments:
+                        self.assertAlmostEqual(one["gap"]["lower"], one["gap"]["upper"], delta=1e-9)
+
+    def test_a_changed_certificate_is_refuted(self):
+        self.learn(FOUR, "--episodes", "300")
+        certificate = self.certificate()
+        certificate["players"][2]["deviation"]["upper"] -= 1e-6
+        (self.folder / "bad.json").write_text(json.dumps(certificate))
+        done = self.run_command("verify", FOUR, "run", "bad.json")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("players[2].deviation.upper", done.stdout + done.stderr)
+
+    def test_cost_is_counted_before(self):
+        done = self.run_command("learn", "congestion-100", "--episodes", "2", "--out", "run")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "certifying would add about [0-9.e+]+ times .*: left out")
+        self.assertFalse((self.folder / "run/certificate.json").exists())
+        done = self.run_command("learn", "rps", "--episodes", "2", "--out", "two")
+        self.assertRegex(done.stderr, "certifying adds about")
+        done = self.run_command("learn", "rps", "--episodes", "2", "--out", "two", "--until-gap")
+        self.assertEqual(done.returncode, 2)
+
+    def test_monotone_output(self):
+        self.learn("river-swim", "--monotone", "--episodes", "20000")
+        text = self.good("certify", "run")
+        self.assertIn("output monotone", text)
+        one = self.certificate()
+        self.assertAlmostEqual(one["players"][0]["deviation"]["upper"], 21700, delta=1)
+
+    def test_refusals(self):
+        self.learn("rps", "--episodes", "10", "--history", "none")
+        for arguments, code, words in (
+            (("certify", "run"), 3, "--history none"),
+            (("certify", "nowhere"), 3, "nowhere"),
+            (("learn", "rps", "--until-gap", "-1"), 2, "--until-gap"),
+            (("learn", "rps", "--until-gap", "1", "--certify", "off"), 2, "--certify off"),
+            (("learn", "rps", "--until-gap", "1", "--monotone"), 2, "--monotone"),
+        ):
+            with self.subTest(arguments=arguments):
+                done = self.run_command(*arguments)
+                self.assertEqual(done.returncode, code)
+                self.assertIn(words, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
