@@ -150,9 +150,12 @@ Certificate certify_run(const Run& run,
   const StoredRun stored{run.out, title, config, {}};
   std::vector<PolicyFile> files;
   if (config.history) files = open_policies(stored, frame_of(game.game));
-  return certify_nested(game.game, certificate_title(stored, game, files.size()),
-                        config.learner.target, frame_of(game.game).horizon(), certifier.episodes(),
-                        certifier.at(CertifiedStart::best), files, {});
+  Certificate certificate =
+      certify_nested(game.game, certificate_title(stored, game, files.size()),
+                     config.learner.target, frame_of(game.game).horizon(), certifier.episodes(),
+                     certifier.at(CertifiedStart::best), files, {});
+  certificate.stream_hash = certifier.stream_hash();
+  return certificate;
 }
 
 void learn_one(Run& run, const RunTitle& title, const LoadedGame& game, LearnHooks hooks) {
@@ -165,7 +168,9 @@ void learn_one(Run& run, const RunTitle& title, const LoadedGame& game, LearnHoo
       game.game);
   std::optional<RunCertifier> certifier;
   if (run.config.certify) {
-    certifier.emplace(game.game, run.config.learner.target, frame.horizon());
+    certifier.emplace(
+        game.game, run.config.learner.target, frame.horizon(),
+        run.config.history ? RunCertifier::Stream::not_hashed : RunCertifier::Stream::hashed);
     trainer->watch(
         [&](Step h, State s, const Profile& profile) { certifier->visit(h, s, profile); });
     hooks.certifier = &*certifier;

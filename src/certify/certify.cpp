@@ -3,6 +3,7 @@
 #include "vlearn/certify/certify.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -207,10 +208,33 @@ double relative_cost(const AnyGame& game) {
   return 3.0 * std::visit(BackupWork(), game) / learning;
 }
 
-RunCertifier::RunCertifier(const AnyGame& game, Target target, std::uint64_t weights)
+RunCertifier::RunCertifier(const AnyGame& game, Target target, std::uint64_t weights, Stream stream)
     : frame_(frame_of(game)),
       target_(target),
+      stream_(stream),
       nested_(make_nested_certifier(game, target, weights)) {}
+
+void RunCertifier::add_to_hash(Step h, State s, const Profile& profile) {
+  const auto add = [&](std::span<const std::byte> bytes) {
+    episode_.insert(episode_.end(), bytes.begin(), bytes.end());
+  };
+  const std::array<std::uint64_t, 2> place = {h.number(), s.number()};
+  add(std::as_bytes(std::span(place)));
+  for (const Player player : all<Player>(frame_.num_players())) {
+    add(std::as_bytes(profile[player]));
+  }
+  if (!frame_.is_last(h)) return;
+  Sha256 hash;
+  hash.update(digest_);
+  hash.update(episode_);
+  digest_ = hash.finish();
+  episode_.clear();
+}
+
+std::optional<std::string> RunCertifier::stream_hash() const {
+  if (stream_ == Stream::not_hashed) return std::nullopt;
+  return to_hex(digest_);
+}
 
 double RunCertifier::record() {
   AssessedStart now = at(CertifiedStart::last);
@@ -239,6 +263,9 @@ AssessedStart RunCertifier::at(CertifiedStart start) const {
 
 void RunCertifier::save(ContainerWriter& writer) const {
   nested_->save(writer);
+  std::vector<std::uint8_t> digest;
+  for (const std::byte byte : digest_) digest.push_back(std::to_integer<std::uint8_t>(byte));
+  writer.own("certify.stream", std::move(digest));
   std::vector<double> best;
   std::vector<std::uint32_t> witnesses;
   if (best_gap_) {
@@ -257,6 +284,11 @@ void RunCertifier::save(ContainerWriter& writer) const {
 
 void RunCertifier::load(ContainerArrays& arrays) {
   nested_->load(arrays);
+  std::array<std::uint8_t, sizeof(Sha256Digest)> digest{};
+  arrays.take_parts<std::uint8_t>("certify.stream", {digest});
+  std::transform(digest.begin(), digest.end(), digest_.begin(),
+                 [](std::uint8_t byte) { return std::byte{byte}; });
+  episode_.clear();
   best_gap_.reset();
   best_ = {};
   const std::size_t m = frame_.num_players();

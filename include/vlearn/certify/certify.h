@@ -15,6 +15,7 @@
 #include "vlearn/certify/nested.h"
 #include "vlearn/core/certificate.h"
 #include "vlearn/core/container.h"
+#include "vlearn/core/hash.h"
 #include "vlearn/core/parallel.h"
 #include "vlearn/game/any_game.h"
 #include "vlearn/policy/history.h"
@@ -33,11 +34,18 @@ struct AssessedStart {
 /// Certifies the nested output of a run that is being played, or played again.
 class RunCertifier {
  public:
-  /// The game must live on.
-  RunCertifier(const AnyGame& game, Target target, std::uint64_t weights);
+  /// The game must live on. Where no history is kept, a hash of all policies stands for it.
+  enum class Stream : std::uint8_t { not_hashed, hashed };
+  RunCertifier(const AnyGame& game,
+               Target target,
+               std::uint64_t weights,
+               Stream stream = Stream::not_hashed);
 
   /// As NestedCertifier::visit().
-  void visit(Step h, State s, const Profile& profile) { nested_->visit(h, s, profile); }
+  void visit(Step h, State s, const Profile& profile) {
+    nested_->visit(h, s, profile);
+    if (stream_ == Stream::hashed) add_to_hash(h, s, profile);
+  }
   [[nodiscard]] std::uint64_t episodes() const noexcept { return nested_->episodes(); }
 
   /// Looks at the gap of executions that start now. Start `best` chooses among the episodes at
@@ -46,6 +54,10 @@ class RunCertifier {
   /// The smallest gap so far; nothing before the first record().
   [[nodiscard]] std::optional<double> best_gap() const noexcept { return best_gap_; }
 
+  /// Of the policies of all episodes so far, in the order of play: SHA-256 over the hash of the
+  /// episodes before and, for each step, the step, the state and all policies.
+  [[nodiscard]] std::optional<std::string> stream_hash() const;
+
   /// For best there was a record().
   [[nodiscard]] AssessedStart at(CertifiedStart start) const;
 
@@ -53,9 +65,14 @@ class RunCertifier {
   void load(ContainerArrays& arrays);
 
  private:
+  void add_to_hash(Step h, State s, const Profile& profile);
+
   const Frame& frame_;
   Target target_;
+  Stream stream_;
   std::unique_ptr<NestedCertifier> nested_;
+  Sha256Digest digest_ = {};             // of the episodes before
+  std::vector<std::byte> episode_ = {};  // what is hashed of this one
   std::optional<double> best_gap_;
   AssessedStart best_;
 };
