@@ -252,7 +252,8 @@ TEST(CertificatesSlow, OfTsallisHoldTheTruthOfModifications) {
 TEST(Certificates, BoundTheValueOfIndependentDraws) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomSizes sizes = {.players = {2, 2}, .horizon = {2, 2}, .states = {1, 2}, .zero_sum = true};
+    const RandomSizes sizes = {
+        .players = {2, 2}, .horizon = {2, 2}, .states = {1, 2}, .zero_sum = true};
     const AnyGame any = random_game(seed, sizes);
     const auto& game = std::get<DenseGame>(any);
     const RecordedRun run =

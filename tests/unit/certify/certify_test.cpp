@@ -54,6 +54,8 @@ constexpr Learned kLearned[] = {
     {"lock:horizon=4", Target::optimal, "dense"},
 };
 
+constexpr std::uint64_t kEpisodes = 300;
+
 // Learned with a certifier that looks on, and certified again from the files alone.
 TEST(Certify, IsTheSameFromTheFilesAsWhileLearning) {
   for (const Learned& learned : kLearned) {
@@ -75,7 +77,6 @@ TEST(Certify, IsTheSameFromTheFilesAsWhileLearning) {
     });
     RunCertifier online(game, learned.target, weights);
     trainer->watch([&](Step h, State s, const Profile& profile) { online.visit(h, s, profile); });
-    constexpr std::uint64_t kEpisodes = 300;
     for (std::uint64_t k = 0; k < kEpisodes;) {
       k = std::min(next_row_episode(k), kEpisodes);
       trainer->play_until(k, {});
@@ -83,6 +84,7 @@ TEST(Certify, IsTheSameFromTheFilesAsWhileLearning) {
     }
     trainer->hand_out_rest();
     std::vector<PolicyFile> files;
+    files.reserve(bytes.size());
     for (const std::vector<std::byte>& own : bytes) {
       files.push_back(PolicyFile::parse(FileBytes::copy(own), "policy", make_replayer));
     }

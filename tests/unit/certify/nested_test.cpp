@@ -304,7 +304,9 @@ TYPED_TEST(Nested, KnowsWhatIsOptimal) {
       next = std::move(now);
     }
     long double wanted = 0.0L;
-    for (std::size_t s = 0; s < next.size(); ++s) wanted += frame.initial()[s] * next[s];
+    for (std::size_t s = 0; s < next.size(); ++s) {
+      wanted += static_cast<long double>(frame.initial()[s]) * next[s];
+    }
     const auto certifier = make_nested_certifier(any, Target::optimal, frame.horizon());
     for (const Visit& visit : random_visits(frame, 300, 1)) {
       certifier->visit(visit.h, visit.s, profile_of(frame, visit));

@@ -67,6 +67,7 @@ Played play(const std::string& name, RuleName rule, std::uint64_t episodes, std:
 
 Seen replayed(const std::vector<Bytes>& bytes, std::uint64_t episodes, std::size_t threads) {
   std::vector<PolicyFile> files;
+  files.reserve(bytes.size());
   for (const Bytes& own : bytes) {
     files.push_back(PolicyFile::parse(FileBytes::copy(own), "policy", make_replayer));
   }
