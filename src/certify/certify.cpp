@@ -301,7 +301,9 @@ void RunCertifier::load(ContainerArrays& arrays) {
                                  "the file is damaged or of another run");
   };
   if (best.size() != 2 + 2 * m) throw refuse("certify.best");
-  if (starts.size() != 1 || starts[0] > episodes() + 1) throw refuse("certify.best_start");
+  if (starts.size() != 1 || starts[0] == 0 || starts[0] > episodes() + 1) {
+    throw refuse("certify.best_start");
+  }
   // As long as they are now, and of actions that are there.
   best_ = at(CertifiedStart::last);
   best_.start = CertifiedStart::best;
@@ -361,6 +363,7 @@ Certificate certify_markov(const AnyGame& game,
                            const CertificateTitle& title,
                            Target target,
                            std::span<const PolicyFile> files) {
+  check_one_run(files, files.front().episodes());
   const Frame& frame = frame_of(game);
   const std::uint64_t weights = files.front().header().weights;
   std::vector<double> numbers;

@@ -32,11 +32,7 @@ std::vector<CellWalk> make_walks(std::span<const PolicyFile> files, std::uint64_
   std::vector<CellWalk> all_walks;
   for (std::size_t h = 0; h < seat.horizon; ++h) {
     for (std::size_t cell = seat.first_cell[h]; cell < seat.first_cell[h + 1]; ++cell) {
-      const std::uint64_t visits = files.front().visits_before(cell, episodes);
-      for (const PolicyFile& file : files) {
-        if (file.visits_before(cell, episodes) != visits) throw not_of_one_run();
-      }
-      if (visits == 0) continue;
+      if (files.front().visits_before(cell, episodes) == 0) continue;
       CellWalk& made = all_walks.emplace_back();
       made.cell = cell;
       made.h = Step(h);
@@ -53,16 +49,35 @@ std::vector<CellWalk> make_walks(std::span<const PolicyFile> files, std::uint64_
 
 }  // namespace
 
+void check_one_run(std::span<const PolicyFile> files, std::uint64_t episodes) {
+  const PolicyFile& first = files.front();
+  const PolicyHeader& wanted = first.header();
+  if (files.size() != wanted.seat.num_players) throw not_of_one_run();
+  for (std::size_t j = 0; j < files.size(); ++j) {
+    const PolicyHeader& header = files[j].header();
+    // Whoever executes a file goes by its own weights and target.
+    if (header.player != Player(j) || header.seat.first_cell != wanted.seat.first_cell ||
+        header.target != wanted.target || header.weights != wanted.weights ||
+        header.game_hash != wanted.game_hash || header.config_hash != wanted.config_hash ||
+        files[j].episodes() < episodes) {
+      throw not_of_one_run();
+    }
+    for (std::size_t cell = 0; cell < wanted.seat.num_cells(); ++cell) {
+      if (files[j].visits_before(cell, episodes) != first.visits_before(cell, episodes)) {
+        throw not_of_one_run();
+      }
+    }
+  }
+}
+
 void replay_profiles(std::span<const PolicyFile> files,
                      std::uint64_t episodes,
                      const ParallelOptions& options,
                      const SeeProfile& see) {
+  check_one_run(files, episodes);
   const Seat& seat = files.front().header().seat;
   std::size_t width = 0;  // of the widest profile
   for (const PolicyFile& file : files) {
-    if (file.header().seat.first_cell != seat.first_cell || file.episodes() < episodes) {
-      throw not_of_one_run();
-    }
     const std::vector<std::uint32_t>& actions = file.header().seat.num_actions;
     width += *std::max_element(actions.begin(), actions.end());
   }

@@ -109,7 +109,8 @@ void certify_history(RunCertifier& certifier,
 [[nodiscard]] double relative_cost(const AnyGame& game);
 
 /// The certificate of the Markov mixture: at every step the index of a visit is drawn anew, among
-/// all visits of the state, by one draw for all players. Upper and lower bounds agree.
+/// all visits of the state, by one draw for all players. Upper and lower bounds agree. Throws Error
+/// (input) for files that are not of one run.
 [[nodiscard]] Certificate certify_markov(const AnyGame& game,
                                          const CertificateTitle& title,
                                          Target target,

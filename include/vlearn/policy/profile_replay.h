@@ -17,6 +17,10 @@
 
 namespace vlearn {
 
+/// Throws Error (input) unless these are the files of all players of one run, in their order: they
+/// say the same of it, and have had the same visits as far as all were played.
+void check_one_run(std::span<const PolicyFile> files, std::uint64_t episodes);
+
 /// The policies of all players at one visit, one player after the other.
 using SeeProfile = std::function<void(Step h, State s, std::span<const double> policies)>;
 

@@ -295,8 +295,9 @@ RecordedRun learned(const DenseGame& game, RuleName name, std::uint64_t episodes
 TEST(RandomGames, BoundsHoldTheExactDeviation) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const DenseGame game = random_game(seed, {.horizon = {1, 3}, .states = {1, 3}});
-    const RecordedRun run = seed % 2 == 0 ? learned<Ftrl<>>(game, RuleName::ftrl, 120)
-                                          : random_record(game.frame(), 40, seed);
+    const RecordedRun run = seed % 2 == 0
+                                ? learned<Ftrl<ControlVariate::on>>(game, RuleName::ftrl, 120)
+                                : random_record(game.frame(), 40, seed);
     const MixtureRecord record(game, run, game.frame().horizon() + seed % 2);
     for (const StartRule& start : {kUniform, kLast, at(seed % 7 + 1)}) {
       for (const Told told : {Told::nothing, Told::recommended}) {
@@ -372,9 +373,9 @@ void measure_rule(const char* rule, RuleName name, Told told) {
 }
 
 TEST(RandomGamesSlow, HowTightBoundsAre) {
-  measure_rule<Ftrl<>>("ftrl", RuleName::ftrl, Told::nothing);
-  measure_rule<Tsallis<>>("tsallis", RuleName::tsallis, Told::nothing);
-  measure_rule<FtrlSwap<>>("ftrl-swap", RuleName::ftrl_swap, Told::recommended);
+  measure_rule<Ftrl<ControlVariate::on>>("ftrl", RuleName::ftrl, Told::nothing);
+  measure_rule<Tsallis<ControlVariate::on>>("tsallis", RuleName::tsallis, Told::nothing);
+  measure_rule<FtrlSwap<ControlVariate::on>>("ftrl-swap", RuleName::ftrl_swap, Told::recommended);
 }
 
 }  // namespace
