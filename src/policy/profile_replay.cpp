@@ -82,8 +82,9 @@ void replay_profiles(std::span<const PolicyFile> files,
     width += *std::max_element(actions.begin(), actions.end());
   }
   std::vector<CellWalk> walks = make_walks(files, episodes);
-  const std::uint64_t block = std::clamp<std::uint64_t>(kBlockNumbers / (width * seat.horizon), 1,
-                                                        std::max<std::uint64_t>(episodes, 1));
+  const std::uint64_t numbers = std::max<std::uint64_t>(width * seat.horizon, 1);  // of an episode
+  const std::uint64_t block =
+      std::clamp<std::uint64_t>(kBlockNumbers / numbers, 1, std::max<std::uint64_t>(episodes, 1));
   std::vector<double> policies(block * seat.horizon * width);
   std::vector<const CellWalk*> path(block * seat.horizon);  // who was visited
   std::vector<std::size_t> sizes(path.size());

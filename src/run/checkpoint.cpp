@@ -75,10 +75,9 @@ std::optional<FileSizes> Checkpoints::load(const RunState& state,
       throw Error(ErrorKind::input, header.source(), "is of another run");
     }
   };
-  bool any = false;
+  const bool any = is_there(folder_ / kNewest) || is_there(folder_ / kOlder);
   for (const char* name : {kNewest, kOlder}) {
     if (!is_there(folder_ / name)) continue;
-    any = true;
     try {
       ContainerArrays arrays = ContainerArrays::read(folder_ / name, check, most_bytes);
       FileSizes sizes = sizes_in(arrays);

@@ -280,6 +280,7 @@ void SelfPlay<Rule>::save(ContainerWriter& writer) const {
   writer.own("play.sums", std::move(sums));
   for (std::size_t part = 0; part < kStateNames.size(); ++part) {
     std::vector<std::span<const double>> parts;
+    parts.reserve(tables_.size());
     for (const ValueTable<Rule>& table : tables_) parts.push_back(table.state()[part]);
     writer.add_parts(kStateNames[part], parts);
   }
@@ -323,6 +324,7 @@ void SelfPlay<Rule>::load(ContainerArrays& arrays, std::uint64_t episodes) {
   }
   for (std::size_t part = 0; part < kStateNames.size(); ++part) {
     std::vector<std::span<double>> parts;
+    parts.reserve(tables_.size());
     for (ValueTable<Rule>& table : tables_) parts.push_back(table.state()[part]);
     arrays.take_parts<double>(kStateNames[part], parts);
   }
