@@ -16,6 +16,9 @@
 namespace vlearn {
 namespace {
 
+/// Numbers: 4 MiB.
+constexpr std::size_t kMostCopied = std::size_t{1} << 19U;
+
 /// "[h=2, s=5, a=(1,3)]", counted from one, for messages.
 std::string place_of(const Frame& frame, std::size_t cell, std::size_t joint) {
   std::size_t h = 0;
@@ -324,22 +327,35 @@ TabularGame<Rows>::TabularGame(Frame frame,
       }
     }
   }
-  make_unit_rewards();
+  // A second copy makes backups faster; large games are not kept twice.
+  const std::size_t m = frame_.num_players();
+  if (joints_.size() > kMostCopied / m) return;
+  unit_rewards_.resize(joints_.size() * m);
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    put_unit_rewards(
+        cell, std::span(unit_rewards_).subspan(joints_.first(cell) * m, joints_.count(cell) * m));
+  }
 }
 
 template <class Rows>
-void TabularGame<Rows>::make_unit_rewards() {
+double TabularGame<Rows>::unit_reward(Player player,
+                                      std::size_t cell,
+                                      std::size_t joint) const noexcept {
+  const std::size_t payers = frame_.zero_sum() ? 1 : frame_.num_players();
+  const Player given_for = frame_.zero_sum() ? Player(0) : player;
+  const std::size_t place =
+      joints_.first(cell) * payers + given_for.index() * joints_.count(cell) + joint;
+  const double r = frame_.range(given_for).to_unit(rewards_[place]);
+  return given_for == player ? r : 1.0 - r;
+}
+
+template <class Rows>
+void TabularGame<Rows>::put_unit_rewards(std::size_t cell,
+                                         std::span<double> rewards) const noexcept {
   const std::size_t m = frame_.num_players();
-  unit_rewards_.reserve(joints_.size() * m);
-  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
-    const std::size_t count = joints_.count(cell);
-    const double* const given = rewards_.data() + joints_.first(cell) * (frame_.zero_sum() ? 1 : m);
-    for (std::size_t joint = 0; joint < count; ++joint) {
-      for (const Player player : all<Player>(m)) {
-        const Player given_for = frame_.zero_sum() ? Player(0) : player;
-        const double r = frame_.range(given_for).to_unit(given[given_for.index() * count + joint]);
-        unit_rewards_.push_back(given_for == player ? r : 1.0 - r);
-      }
+  for (std::size_t joint = 0; joint < joints_.count(cell); ++joint) {
+    for (const Player player : all<Player>(m)) {
+      rewards[joint * m + player.index()] = unit_reward(player, cell, joint);
     }
   }
 }
@@ -413,9 +429,13 @@ void TabularGame<Rows>::backup_both(const Stage& stage,
   const std::size_t cell = frame_.cell(stage.h, stage.s);
   const std::size_t states = frame_.is_last(stage.h) ? 0 : frame_.num_states(stage.h.next());
   const std::size_t room = joints_.count(cell) * columns_made_of(rows_, states, m);
-  const JointSums sums(stage.profile, room, workspace);
+  const std::size_t made = unit_rewards_.empty() ? joints_.count(cell) * m : 0;
+  const JointSums sums(stage.profile, room + made, workspace);
+  if (made > 0) put_unit_rewards(cell, sums.extra().subspan(room));
+  const double* const rewards =
+      made > 0 ? sums.extra().data() + room : unit_rewards_.data() + joints_.first(cell) * m;
   for (const Player player : all<Player>(m)) std::fill(q[player].begin(), q[player].end(), 0.0);
-  sums.add_own(unit_rewards_.data() + joints_.first(cell) * m, q);
+  sums.add_own(rewards, q);
   for (const Player player : all<Player>(values.size())) {
     values[player.index()] = dot(stage.profile[player], q[player]);
   }

@@ -185,6 +185,7 @@ class TabularGame {
 
   /// The mean reward of a joint action in [0, 1].
   [[nodiscard]] double reward(Player player, std::size_t cell, std::size_t joint) const noexcept {
+    if (unit_rewards_.empty()) return unit_reward(player, cell, joint);
     return unit_rewards_[(joints_.first(cell) + joint) * frame_.num_players() + player.index()];
   }
   /// The same in the user's units: the number that was given. Of a zero-sum game's second player
@@ -194,12 +195,16 @@ class TabularGame {
                                    std::size_t joint) const noexcept;
 
  private:
-  void make_unit_rewards();
+  [[nodiscard]] double unit_reward(Player player,
+                                   std::size_t cell,
+                                   std::size_t joint) const noexcept;
+  /// Of all joint actions of a cell, [joint][player].
+  void put_unit_rewards(std::size_t cell, std::span<double> rewards) const noexcept;
 
   Frame frame_;
   JointIndex joints_;
   std::vector<double> rewards_;
-  std::vector<double> unit_rewards_;  // [joint of all cells][player]
+  std::vector<double> unit_rewards_;  // [joint of all cells][player]; of small games only
   Rows rows_;
 };
 
