@@ -64,11 +64,6 @@ struct Options {
   bool as_json = false;
 };
 
-template <class Enum, std::size_t kSize>
-Enum named(const std::array<std::string_view, kSize>& names, const std::string& word) {
-  return static_cast<Enum>(std::find(names.begin(), names.end(), word) - names.begin());
-}
-
 ExitCode certify(const Options& options) {
   const StoredRun run = read_run(options.run);
   const LoadedGame game = load_game_of(run);
@@ -84,6 +79,9 @@ ExitCode certify(const Options& options) {
   const std::filesystem::path file =
       options.file.empty() ? certificate_path(run.path) : std::filesystem::path(options.file);
   write_file(file, text);
+  if (options.file.empty()) {
+    write_index_seeds(run.path, run.config, frame_of(game.game).num_players(), certificate);
+  }
   if (options.as_json) {
     print(text);
   } else {

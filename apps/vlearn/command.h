@@ -5,6 +5,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -35,6 +38,13 @@ void note(std::string_view text);
 
 /// A whole number from 0 to 2^64 - 1, in digits. Throws Error (usage) for anything else.
 [[nodiscard]] std::uint64_t parse_natural(std::string_view option, const std::string& text);
+
+/// The place of a word in a list of names; the parser has made sure that it is there.
+template <class Enum, std::size_t kSize>
+[[nodiscard]] Enum named(const std::array<std::string_view, kSize>& names,
+                         const std::string& word) {
+  return static_cast<Enum>(std::find(names.begin(), names.end(), word) - names.begin());
+}
 
 /// What the chosen sub-command does, once all arguments are known to be good.
 using Task = std::function<ExitCode()>;

@@ -70,12 +70,6 @@ struct Options {
   bool as_json = false;
 };
 
-/// The place of a word in a list of names; the parser has made sure that it is there.
-template <class Enum, std::size_t kSize>
-Enum named(const std::array<std::string_view, kSize>& names, const std::string& word) {
-  return static_cast<Enum>(std::find(names.begin(), names.end(), word) - names.begin());
-}
-
 LearnConfig resolve(const Options& options, const Frame& frame) {
   const Target target =
       options.target.empty() ? natural_target(frame) : *target_named(options.target);

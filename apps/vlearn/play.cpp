@@ -70,8 +70,8 @@ std::string resolve_start(const Options& options, const StoredRun& run, const Lo
     throw Error(ErrorKind::input, path.string(), "is not of the policies that are here",
                 "certify the run again: vlearn certify RUN; or say where to start");
   }
-  if (best) return std::to_string(certificate.start_episode);
-  return certificate.start == CertifiedStart::uniform ? "uniform" : "last";
+  if (certificate.start == CertifiedStart::uniform) return "uniform";
+  return std::to_string(certificate.start_episode);
 }
 
 OutputKind output_of(const std::string& word) {
@@ -178,7 +178,9 @@ ExitCode play_alone(const Options& options) {
     throw Error(ErrorKind::usage, "play", "a player alone needs two seeds",
                 "add --index-seed FILE and --private-seed FILE");
   }
-  PolicyPlayer player(file, {start_of(options.start), output_of(options.output),
+  std::string start = options.start;
+  if (start.empty() && options.output == "nested") start = read_start(options.index_seed);
+  PolicyPlayer player(file, {start_of(start), output_of(options.output),
                              read_seed(options.index_seed), read_seed(options.private_seed)});
   std::string line;
   std::uint64_t number = 0;
@@ -225,7 +227,8 @@ void add_play(CLI::App& app, Task& task) {
   command->add_option(
       "--start", options->start,
       "The episode to begin from: last, uniform as in the paper, a number, or best, which the "
-      "run's certificate names; default: the start that it certifies, else last");
+      "run's certificate names; default: the start that it certifies (the index seed says it too), "
+      "else last");
   command
       ->add_option("--output", options->output,
                    "nested (default, the paper's) or markov: the visit is drawn anew at each step")

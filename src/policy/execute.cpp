@@ -7,17 +7,34 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "vlearn/core/error.h"
 
 namespace vlearn {
 namespace {
 
+constexpr std::string_view kStart = "start ";
+
 /// The key of a stream: the first 64 bits.
 std::uint64_t key_of(const PolicySeed& seed) {
   std::uint64_t key = 0;
   std::memcpy(&key, seed.data(), sizeof(key));
   return key;
+}
+
+/// The digits of a seed file, and the start where it has one.
+std::pair<std::string, std::string> seed_and_start(const std::filesystem::path& path) {
+  const FileBytes file = FileBytes::read(path, 1024);
+  const auto trimmed = [](std::string_view text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+    return std::string(text);
+  };
+  const std::string_view text = file.text();
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view rest = text.substr(end);
+  if (!rest.starts_with('\n') || !rest.substr(1).starts_with(kStart)) return {trimmed(text), ""};
+  return {trimmed(text.substr(0, end)), trimmed(rest.substr(1 + kStart.size()))};
 }
 
 }  // namespace
@@ -30,15 +47,19 @@ PolicySeed derive_seed(std::uint64_t run_seed, std::string_view purpose, std::ui
   return hash.finish();
 }
 
-void write_seed(const std::filesystem::path& path, const PolicySeed& seed, bool secret) {
-  using Privacy = AtomicFile::Privacy;
-  write_file(path, to_hex(seed) + "\n", secret ? Privacy::secret : Privacy::open);
+void write_seed(const std::filesystem::path& path,
+                const PolicySeed& seed,
+                bool secret,
+                std::string_view start) {
+  std::string text = to_hex(seed) + "\n";
+  if (!start.empty()) text += fmt::format("{}{}\n", kStart, start);
+  write_file(path, text, secret ? AtomicFile::Privacy::secret : AtomicFile::Privacy::open);
 }
 
+std::string read_start(const std::filesystem::path& path) { return seed_and_start(path).second; }
+
 PolicySeed read_seed(const std::filesystem::path& path) {
-  const FileBytes file = FileBytes::read(path, 1024);
-  std::string_view text = file.text();
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  const std::string text = seed_and_start(path).first;
   PolicySeed seed{};
   const auto digit = [](char c) -> int {
     if (c >= '0' && c <= '9') return c - '0';

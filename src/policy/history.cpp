@@ -24,7 +24,6 @@ constexpr std::uint64_t kMaxHeader = std::uint64_t{1} << 24U;
 // Pairs in it: each is an array with two numbers, and readers take 2^21 values of JSON in all.
 constexpr std::size_t kMaxRepeats = 650'000;
 constexpr std::size_t kManyActions = 256;  // more than a byte counts
-constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 42U;
 constexpr std::string_view kFormat = "vlearn.policy/1";
 
 // What a rule can add to its state and have there; beyond, replays would overflow. Losses are in
@@ -352,7 +351,7 @@ Error PolicyFile::error(std::string problem) const {
 }
 
 PolicyFile PolicyFile::open(const std::filesystem::path& path, const MakeReplayer& make_replayer) {
-  return parse(FileBytes::map(path, kMaxFileBytes), path.string(), make_replayer);
+  return parse(FileBytes::map(path, kMaxPolicyBytes), path.string(), make_replayer);
 }
 
 PolicyFile PolicyFile::parse(FileBytes bytes,

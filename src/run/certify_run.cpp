@@ -11,8 +11,6 @@
 namespace vlearn {
 namespace {
 
-constexpr std::uint64_t kMaxPolicyBytes = std::uint64_t{1} << 42U;
-
 /// Policies [player][step][state][action], 0 where there is no such action.
 class PolicyArray {
  public:

@@ -347,6 +347,27 @@ std::filesystem::path certificate_path(const std::filesystem::path& run) {
   return run / kCertificate;
 }
 
+void write_index_seeds(const std::filesystem::path& run,
+                       const LearnConfig& config,
+                       std::size_t num_players,
+                       const std::optional<Certificate>& certificate) {
+  std::string start;
+  if (certificate && certificate->output == CertifiedOutput::nested) {
+    start = certificate->start == CertifiedStart::uniform
+                ? "uniform"
+                : std::to_string(certificate->start_episode);
+  }
+  const Target target = config.learner.target;
+  // One for all players, or for nash one for each.
+  const std::size_t seeds =
+      target == Target::nash ? num_players : std::min<std::size_t>(num_players, 1);
+  for (const Player player : all<Player>(seeds)) {
+    const std::uint64_t whose = target == Target::nash ? player.number() : 0;
+    write_seed(index_seed_path(run, target, player), derive_seed(config.seed, "index", whose),
+               false, start);
+  }
+}
+
 StoredRun read_run(const std::filesystem::path& path) {
   const std::filesystem::path file = path / "config.json";
   const JsonDocument document = JsonDocument::read(file);
@@ -487,11 +508,8 @@ void RunFolder::begin(Trainer& trainer, const RunTitle& title, const LearnConfig
     policy_sizes_[player.index()] = head.size();
     write_seed(private_seed_path(path_, player),
                derive_seed(config.seed, "private", player.number()), true);
-    if (config.learner.target != Target::nash && player != Player(0)) continue;
-    const std::uint64_t whose = config.learner.target == Target::nash ? player.number() : 0;
-    write_seed(index_seed_path(path_, config.learner.target, player),
-               derive_seed(config.seed, "index", whose), false);
   }
+  write_index_seeds(path_, config, policy_sizes_.size(), std::nullopt);
 }
 
 bool RunFolder::go_on(const RunState& state,
@@ -523,6 +541,7 @@ bool RunFolder::go_on(const RunState& state,
   for (const Player player : all<Player>(policy_sizes_.size())) {
     const AppendFile cut(policy_path(path_, player), policy_sizes_[player.index()]);
   }
+  write_index_seeds(path_, config, policy_sizes_.size(), std::nullopt);
   const std::filesystem::path timing = path_ / "timing.jsonl";
   if (std::filesystem::is_regular_file(timing)) {
     // Whole lines only.
@@ -618,7 +637,10 @@ void RunFolder::finish(std::string_view result,
   }
   writer.write(path_ / "tables.safetensors");
   timing_->sync();
-  if (certificate) write_file(certificate_path(path_), to_json(*certificate));
+  if (certificate) {
+    write_file(certificate_path(path_), to_json(*certificate));
+    write_index_seeds(path_, config, policy_sizes_.size(), certificate);
+  }
   write_file(path_ / "result.json", result);
   if (stopped != Stopped::interrupt) checkpoints_.keep_newest();
 }

@@ -53,8 +53,15 @@ using PolicySeed = Sha256Digest;
                                      std::string_view purpose,
                                      std::uint64_t player);
 /// In a file of 64 hexadecimal digits. A private one gets mode 0600.
-void write_seed(const std::filesystem::path& path, const PolicySeed& seed, bool secret);
+/// An index seed may say where executions start, for all who share it: `uniform`, or the number of
+/// an episode.
+void write_seed(const std::filesystem::path& path,
+                const PolicySeed& seed,
+                bool secret,
+                std::string_view start = {});
 [[nodiscard]] PolicySeed read_seed(const std::filesystem::path& path);
+/// That start; empty where it says none.
+[[nodiscard]] std::string read_start(const std::filesystem::path& path);
 
 struct ExecuteOptions {
   StartRule start = {};

@@ -48,6 +48,7 @@ struct PolicyHeader {
   friend bool operator==(const PolicyHeader&, const PolicyHeader&) = default;
 };
 
+inline constexpr std::uint64_t kMaxPolicyBytes = std::uint64_t{1} << 42U;
 inline constexpr std::uint64_t kMaxSegmentEpisodes = 65536;
 /// (Step, state) pairs of a file. A reader keeps four bytes for each, visited or not.
 inline constexpr std::uint64_t kMaxPolicyCells = std::uint64_t{1} << 25U;

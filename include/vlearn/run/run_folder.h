@@ -45,6 +45,13 @@ struct RunTitle {
 /// Where a run keeps its certificate.
 [[nodiscard]] std::filesystem::path certificate_path(const std::filesystem::path& run);
 
+/// Writes the index seeds of a run with a history, and in them where executions start: as its
+/// certificate says, so that a player alone starts where all together do.
+void write_index_seeds(const std::filesystem::path& run,
+                       const LearnConfig& config,
+                       std::size_t num_players,
+                       const std::optional<Certificate>& certificate);
+
 /// A run that somebody else may have written.
 struct StoredRun {
   std::filesystem::path path;

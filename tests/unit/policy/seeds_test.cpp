@@ -55,9 +55,13 @@ TEST(Seeds, SecretsAreForTheirOwnerAlone) {
   EXPECT_EQ(mode_of(folder / "open"), 0600U);
   EXPECT_EQ(::umask(before), 0022U);  // left as it was
   EXPECT_EQ(read_seed(folder / "secret"), seed);
+  EXPECT_EQ(read_start(folder / "secret"), "");
+  write_seed(folder / "started", seed, false, "478");
+  EXPECT_EQ(read_seed(folder / "started"), seed);
+  EXPECT_EQ(read_start(folder / "started"), "478");
   EXPECT_EQ(read_seed(folder / "open"), derive_seed(1, "private", 2));
   EXPECT_THROW(write_seed(folder / "nowhere/secret", seed, true), Error);
-  EXPECT_EQ(folder.count(), 2U);
+  EXPECT_EQ(folder.count(), 3U);
 }
 
 TEST(Seeds, FilesAreChecked) {
