@@ -68,7 +68,7 @@ ExitCode certify(const Options& options) {
   const StoredRun run = read_run(options.run);
   const LoadedGame game = load_game_of(run);
   CertifyOptions wanted;
-  wanted.output = run.config.learner.monotone ? CertifiedOutput::monotone : CertifiedOutput::nested;
+  wanted.output = run.config.learner.monotone ? CertifiedOutput::table : CertifiedOutput::nested;
   if (!options.output.empty()) {
     wanted.output = named<CertifiedOutput>(kCertifiedOutputNames, options.output);
   }
@@ -106,7 +106,8 @@ void add_certify(CLI::App& app, Task& task) {
   command->add_option("run", options->run, "A run folder with its history")->required();
   command
       ->add_option("--output", options->output,
-                   "Which policy: nested (the paper's), markov, marginals or monotone; default: "
+                   "Which policy: nested (the paper's), markov, marginals or table (of "
+                   "--monotone); default: "
                    "what the run returns")
       ->check(words(kCertifiedOutputNames));
   command

@@ -24,6 +24,7 @@ enum class ExitCode : int {
   gap = 4,
   resource = 5,
   checkpointed = 75,
+  interrupted = 130,  ///< with nothing to go on from
 };
 
 /// Writes to stdout, which carries results only; throws Error when it cannot (disk full).

@@ -144,9 +144,10 @@ Certificate certify_run(const Run& run,
   const StoredRun stored{run.out, title, config, {}};
   std::vector<PolicyFile> files;
   if (config.history) files = open_policies(stored, frame_of(game.game));
+  const auto paths = policy_paths(run.out, files.size(), CertifiedOutput::nested);
   Certificate certificate =
-      certify_nested(game.game, certificate_title(stored, game, files.size()),
-                     config.learner.target, frame_of(game.game).horizon(), certifier.episodes(),
+      certify_nested(game.game, certificate_title(title, game, paths), config.learner.target,
+                     frame_of(game.game).horizon(), certifier.episodes(),
                      certifier.at(CertifiedStart::best), files, {});
   certificate.stream_hash = certifier.stream_hash();
   return certificate;
@@ -243,7 +244,7 @@ bool wants_certificate(const Options& options, const LoadedGame& game, const Lea
     // Its output is a Markov policy of its own, certified when the run has ended.
     if (options.certify == "auto" && !options.until_gap) return false;
     throw Error(ErrorKind::usage, "--monotone", "is not certified while it learns",
-                "use vlearn certify RUN --output monotone afterwards");
+                "use vlearn certify RUN --output table afterwards");
   }
   if (!frame_of(game.game).start_known()) {
     throw Error(ErrorKind::usage, "--certify", "the law of the first state is not known");

@@ -10,7 +10,9 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -34,7 +36,7 @@ constexpr std::size_t kMaxLine = 4096;  // of what players observe
 struct Options {
   std::string what;
   std::string start;  // empty: what the run certified, else last
-  std::string output = "nested";
+  std::string output;
   std::string episodes = "1000";
   std::string seed = "1";
   std::string index_seed;
@@ -65,7 +67,9 @@ std::string resolve_start(const Options& options, const StoredRun& run, const Lo
   if (certificate.output != CertifiedOutput::nested || (options.start == "best" && !best)) {
     return options.start;
   }
-  const CertificateTitle title = certificate_title(run, game, frame_of(game.game).num_players());
+  const CertificateTitle title = certificate_title(
+      run.title, game,
+      policy_paths(run.path, frame_of(game.game).num_players(), CertifiedOutput::nested));
   if (certificate.policy_hashes != title.policy_hashes) {
     throw Error(ErrorKind::input, path.string(), "is not of the policies that are here",
                 "certify the run again: vlearn certify RUN; or say where to start");
@@ -100,14 +104,18 @@ void print_step(const JointPlay::Seen& seen) {
 }
 
 /// All players in the game of the run.
-ExitCode play_run(const Options& options) {
+ExitCode play_run(Options options) {
   const StoredRun run = read_run(options.what);
   const LoadedGame game = load_game_of(run);
   const std::uint64_t episodes = parse_count("--episodes", options.episodes);
   const std::uint64_t seed = parse_natural("--seed", options.seed);
-  const std::string start = resolve_start(options, run, game);
-  JointPlay play(run, ref_of(game.game), start_of(start), output_of(options.output));
-  const std::string shown = start.empty() ? "last" : start;
+  if (options.output.empty()) options.output = run.config.learner.monotone ? "table" : "nested";
+  const bool table = options.output == "table";
+  const std::string start = table ? "" : resolve_start(options, run, game);
+  JointPlay play =
+      table ? JointPlay(run.path, run.title.game_hash, ref_of(game.game), run.config.learner.target)
+            : JointPlay(run, ref_of(game.game), start_of(start), output_of(options.output));
+  const std::string shown = table ? "none" : start.empty() ? "last" : start;
   if (options.trace) {
     static_cast<void>(play.play(episodes, seed, print_step));
     return ExitCode::good;
@@ -150,7 +158,9 @@ struct Observation {
   State s;
 };
 
-Observation parse_observation(const std::string& line, std::uint64_t number, const Seat& seat) {
+Observation parse_observation(const std::string& line,
+                              std::uint64_t number,
+                              std::span<const std::size_t> first_cell) {
   const JsonDocument document = JsonDocument::parse(
       line, fmt::format("standard input, line {}", number), {.max_bytes = kMaxLine});
   const JsonValue root = document.root();
@@ -161,33 +171,21 @@ Observation parse_observation(const std::string& line, std::uint64_t number, con
   };
   Observation seen;
   seen.episode = from_one(root.at("episode"), kMaxEpisodes - 1);
-  seen.h = Step::from_number(from_one(root.at("step"), seat.horizon));
-  const std::size_t states = seat.first_cell[seen.h.index() + 1] - seat.first_cell[seen.h.index()];
+  seen.h = Step::from_number(from_one(root.at("step"), first_cell.size() - 1));
+  const std::size_t states = first_cell[seen.h.index() + 1] - first_cell[seen.h.index()];
   seen.s = State::from_number(from_one(root.at("state"), states));
   return seen;
 }
 
-/// One player, without the game and without the others: states in, actions out.
-ExitCode play_alone(const Options& options) {
-  const PolicyFile file = PolicyFile::open(options.what, make_replayer);
-  if (options.player && *options.player != file.header().player.number()) {
-    throw Error(ErrorKind::usage, "--player",
-                fmt::format("the file is player {}'s", file.header().player.number()));
-  }
-  if (options.index_seed.empty() || options.private_seed.empty()) {
-    throw Error(ErrorKind::usage, "play", "a player alone needs two seeds",
-                "add --index-seed FILE and --private-seed FILE");
-  }
-  std::string start = options.start;
-  if (start.empty() && options.output == "nested") start = read_start(options.index_seed);
-  PolicyPlayer player(file, {start_of(start), output_of(options.output),
-                             read_seed(options.index_seed), read_seed(options.private_seed)});
+/// States in, actions out. A step has as many states as its cells.
+template <class OnePlayer>
+void answer_observations(OnePlayer& player, std::span<const std::size_t> first_cell) {
   std::string line;
   std::uint64_t number = 0;
   std::uint64_t episode = 0;
   Step expected;
   while (std::getline(std::cin, line)) {
-    const Observation seen = parse_observation(line, ++number, file.header().seat);
+    const Observation seen = parse_observation(line, ++number, first_cell);
     if (seen.episode != episode) {
       player.begin(Episode::from_number(seen.episode));
       episode = seen.episode;
@@ -206,6 +204,39 @@ ExitCode play_alone(const Options& options) {
     write_move(json, move);
     print(json.end_object().text() + "\n");
   }
+}
+
+void check_player(const Options& options, Player owner) {
+  if (options.player && *options.player != owner.number()) {
+    throw Error(ErrorKind::usage, "--player",
+                fmt::format("the file is player {}'s", owner.number()));
+  }
+}
+
+/// One player, without the game and without the others.
+ExitCode play_alone(const Options& options) {
+  const auto seeds = [&] {
+    if (options.index_seed.empty() || options.private_seed.empty()) {
+      throw Error(ErrorKind::usage, "play", "a player alone needs two seeds",
+                  "add --index-seed FILE and --private-seed FILE");
+    }
+    return std::pair(read_seed(options.index_seed), read_seed(options.private_seed));
+  };
+  if (std::filesystem::path(options.what).extension() == ".markov") {
+    const MarkovTable table = read_markov(options.what);
+    check_player(options, table.player);
+    const auto [index, own] = seeds();
+    MarkovPlayer player(table, index, own);
+    answer_observations(player, table.first_cell);
+    return ExitCode::good;
+  }
+  const PolicyFile file = PolicyFile::open(options.what, make_replayer);
+  check_player(options, file.header().player);
+  const auto [index, own] = seeds();
+  std::string start = options.start;
+  if (start.empty() && options.output != "markov") start = read_start(options.index_seed);
+  PolicyPlayer player(file, {start_of(start), output_of(options.output), index, own});
+  answer_observations(player, file.header().seat.first_cell);
   return ExitCode::good;
 }
 
@@ -230,9 +261,11 @@ void add_play(CLI::App& app, Task& task) {
       "run's certificate names; default: the start that it certifies (the index seed says it too), "
       "else last");
   command
-      ->add_option("--output", options->output,
-                   "nested (default, the paper's) or markov: the visit is drawn anew at each step")
-      ->check(CLI::IsMember({"nested", "markov"}));
+      ->add_option(
+          "--output", options->output,
+          "nested (the paper's), markov: the visit is drawn anew at each step, or table: the "
+          "Markov policy of --monotone; default: what the run returns")
+      ->check(CLI::IsMember({"nested", "markov", "table"}));
   command->add_option("--episodes", options->episodes, "Of a run: episodes to play, default 1000");
   command->add_option("--seed", options->seed, "Of a run: what the game itself draws from");
   command->add_flag("--trace", options->trace, "Of a run: every step as a JSON line");

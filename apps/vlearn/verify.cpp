@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -12,11 +13,14 @@
 
 #include "command.h"
 #include "game_text.h"
+#include "interrupt.h"
 #include "vlearn/core/certificate.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/json.h"
 #include "vlearn/core/text.h"
 #include "vlearn/core/version.h"
+#include "vlearn/run/certify_run.h"
+#include "vlearn/run/replay_run.h"
 #include "vlearn/verify/verify.h"
 
 namespace vlearn::app {
@@ -28,19 +32,46 @@ struct Options {
   std::string game;
   std::vector<std::string> files;  // the last is the certificate
   std::size_t threads = 0;
+  bool replay = false;
   bool as_json = false;
+};
+
+/// A folder that is gone when nobody needs it any more.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string path = (std::filesystem::temp_directory_path() / "vlearn-XXXXXX").string();
+    if (mkdtemp(path.data()) == nullptr) {
+      throw Error(ErrorKind::input, path, "cannot be made", "set TMPDIR to a folder with room");
+    }
+    path_ = path;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ScratchFolder(ScratchFolder&&) = delete;
+  ScratchFolder& operator=(ScratchFolder&&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
 };
 
 /// Of a run folder each player's file, else the files themselves.
 std::vector<std::filesystem::path> policies_in(const std::vector<std::string>& words,
-                                               std::size_t num_players) {
+                                               std::size_t num_players,
+                                               CertifiedOutput output) {
   std::vector<std::filesystem::path> paths;
   for (const std::string& word : words) {
     if (!std::filesystem::is_directory(word)) {
       paths.emplace_back(word);
       continue;
     }
-    for (const Player player : all<Player>(num_players)) paths.push_back(policy_path(word, player));
+    const auto files = policy_paths(word, num_players, output);
+    paths.insert(paths.end(), files.begin(), files.end());
   }
   return paths;
 }
@@ -98,6 +129,43 @@ std::string as_text(const Certificate& certificate, const Verdict& verdict) {
   return text;
 }
 
+ExitCode report(const Options& options, const Certificate& certificate, const Verdict& verdict) {
+  print(options.as_json ? as_json(certificate, verdict) : as_text(certificate, verdict));
+  return verdict.accepted ? ExitCode::good : ExitCode::gap;
+}
+
+/// Plays the run again, for the policies that it did not keep, and verifies with them.
+ExitCode replay(const Options& options, const LoadedGame& loaded, Certificate certificate) {
+  if (options.files.size() != 2) {
+    throw Error(ErrorKind::usage, "--replay", "wants a run and its certificate");
+  }
+  if (!certificate.stream_hash) {
+    throw Error(ErrorKind::usage, "--replay", "is for certificates of runs without a history",
+                "leave it out: the policies are there");
+  }
+  const StoredRun run = read_run(options.files.front());
+  if (run.title.game_hash != to_hex(law_hash_of(loaded.game))) {
+    throw Error(ErrorKind::input, options.files.front(), "is a run of another game");
+  }
+  const ScratchFolder scratch;
+  const CancelToken cancel = stop_on_signals();
+  const std::filesystem::path again = scratch.path() / "run";
+  const std::string hash = replay_run(run, loaded, certificate.episodes, again, cancel);
+  if (cancel.requested()) return ExitCode::interrupted;
+  if (hash != *certificate.stream_hash) {
+    Verdict verdict;
+    verdict.refuted =
+        fmt::format("stream_hash: stated {}, derived {}", *certificate.stream_hash, hash);
+    return report(options, certificate, verdict);
+  }
+  const auto paths = policy_paths(again, frame_of(loaded.game).num_players(), certificate.output);
+  Certificate with_files = certificate;
+  with_files.stream_hash.reset();
+  with_files.policy_hashes = certificate_title(run.title, loaded, paths).policy_hashes;
+  return report(options, certificate,
+                verify(loaded.game, paths, with_files, {.parallel = {.threads = options.threads}}));
+}
+
 ExitCode run(const Options& options) {
   if (options.files.size() < 2) {
     throw Error(ErrorKind::usage, "verify", "wants a run or policy files, and a certificate",
@@ -105,12 +173,17 @@ ExitCode run(const Options& options) {
   }
   const Certificate certificate = read_certificate(options.files.back());
   const LoadedGame loaded = load(options.game);
-  const std::vector<std::filesystem::path> policies = policies_in(
-      {options.files.begin(), options.files.end() - 1}, frame_of(loaded.game).num_players());
+  if (certificate.stream_hash && !options.replay) {
+    throw Error(ErrorKind::usage, options.files.back(), "is of a run that kept no policies",
+                "play it again to have them: vlearn verify --replay GAME RUN CERTIFICATE");
+  }
+  if (options.replay) return replay(options, loaded, certificate);
+  const std::vector<std::filesystem::path> policies =
+      policies_in({options.files.begin(), options.files.end() - 1},
+                  frame_of(loaded.game).num_players(), certificate.output);
   const Verdict verdict =
       verify(loaded.game, policies, certificate, {.parallel = {.threads = options.threads}});
-  print(options.as_json ? as_json(certificate, verdict) : as_text(certificate, verdict));
-  return verdict.accepted ? ExitCode::good : ExitCode::gap;
+  return report(options, certificate, verdict);
 }
 
 }  // namespace
@@ -133,6 +206,8 @@ void add_verify(CLI::App& app, Task& task) {
       ->required();
   command->add_option("--threads", options->threads, "0 (default): one per core")
       ->check(CLI::Range(std::size_t{0}, kMaxThreads));
+  command->add_flag("--replay", options->replay,
+                    "Of a run without a history: play it again from its seed to have the policies");
   command->add_flag("--json", options->as_json, "One JSON object");
   command->callback([options, &task] { task = [options] { return run(*options); }; });
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/certify/certify.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -37,12 +39,17 @@ double to_user(const Frame& frame, Player player, double value) {
 double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
 double down(double x) { return std::nextafter(x, -std::numeric_limits<double>::infinity()); }
 
-/// Everything that follows from values and deviations, in units of [0, 1] rewards; `lower` has what
-/// witnesses are worth, or nothing.
+/// The best deviations that were found, and what they earn.
+struct Earned {
+  std::vector<double> values;
+  std::vector<Plan> plans;
+};
+
+/// Everything that follows from values and deviations, in units of [0, 1] rewards.
 void fill_players(Certificate& certificate,
                   const Frame& frame,
                   const AssessedStart& assessed,
-                  const std::optional<std::vector<double>>& lower) {
+                  const std::optional<Earned>& lower) {
   const Assessment& found = assessed.assessment;
   // Of independent mixtures nobody knows the value; of Markov policies everybody does.
   const bool nash =
@@ -57,8 +64,8 @@ void fill_players(Certificate& certificate,
     one.deviation_upper = to_user(frame, player, found.deviations[j]);
     if (lower) {
       // Where both ends are the same, rounding may have put them in the wrong order.
-      one.deviation_lower = std::min(to_user(frame, player, (*lower)[j]), one.deviation_upper);
-      one.witness = assessed.witnesses[j];
+      one.deviation_lower = std::min(to_user(frame, player, lower->values[j]), one.deviation_upper);
+      one.witness = lower->plans[j];
     }
     if (nash) {
       // The values of the two sum to H: what the other can get bounds what this one has.
@@ -90,7 +97,8 @@ void fill_players(Certificate& certificate,
   certificate.gap_upper = certificate.sum_upper;
   for (PlayerCertificate& one : certificate.players) one.gap_upper = certificate.sum_upper;
   if (!lower) return;
-  certificate.sum_lower = down(width * ((*lower)[0] + (*lower)[1] - horizon_of(frame)) - rounding);
+  certificate.sum_lower =
+      down(width * (lower->values[0] + lower->values[1] - horizon_of(frame)) - rounding);
   certificate.gap_lower = *certificate.sum_lower / 2.0;
 }
 
@@ -124,41 +132,33 @@ double gap_in_user_units(const Frame& frame, Target target, const AssessedStart&
 }
 
 /// Markov policies are nested mixtures whose later steps are all there before the earlier ones
-/// begin: visits(h, s) plays those of one state to the certifier, last step first.
-template <class Visits>
-AssessedStart assess_markov(const AnyGame& game,
-                            Target target,
-                            std::uint64_t weights,
-                            const Visits& visits) {
+/// begin: parts_of(h, s, absorb) has what is played at one state.
+template <class PartsOf>
+void fill_markov(Certificate& certificate,
+                 const AnyGame& game,
+                 const ParallelOptions& options,
+                 const PartsOf& parts_of) {
   const Frame& frame = frame_of(game);
-  // The values of a product of Markov policies are known, of nash too.
-  const auto certifier =
-      make_nested_certifier(game, target == Target::nash ? Target::cce : target, weights);
+  // The values of a product of Markov policies are known, of nash too. There are no visits that
+  // weights would count.
+  const Target target = certificate.target == Target::nash ? Target::cce : certificate.target;
+  const auto certifier = make_nested_certifier(game, target, 1);
   for (std::size_t h = frame.horizon(); h-- > 0;) {
-    for (const State s : all<State>(frame.num_states(Step(h)))) visits(*certifier, Step(h), s);
+    parallel_for(frame.num_states(Step(h)), options, [&](std::size_t s) {
+      certifier->set(Step(h), State(s), [&](const NestedCertifier::Absorb& absorb) {
+        parts_of(Step(h), State(s), absorb);
+      });
+    });
   }
   AssessedStart found;
   found.assessment = certifier->last();
   found.rounding = certifier->rounding();
+  Earned earned{found.assessment.deviations, {}};
   for (const Player player : all<Player>(frame.num_players())) {
-    found.witnesses.push_back(certifier->witness(player, false));
+    earned.plans.push_back(std::move(certifier->witnesses(player, false).front()));
   }
-  return found;
+  fill_players(certificate, frame, found, earned);
 }
-
-/// Each player's rows one after the other, filled by fill(player, row).
-template <class Fill>
-Profile fill_profile(
-    const Frame& frame, Step h, State s, std::vector<double>& numbers, const Fill& fill) {
-  numbers.resize(frame.max_profile_size());
-  const PlayerRows<double> rows(frame.action_begins(h, s), numbers);
-  for (const Player player : all<Player>(frame.num_players())) fill(player, rows[player]);
-  return rows;
-}
-
-}  // namespace
-
-namespace {
 
 /// Joint actions of a cell, on average over cells.
 double mean_joint_actions(const Frame& frame) {
@@ -199,6 +199,39 @@ struct BackupWork {
 
 }  // namespace
 
+void check_tables(const Frame& frame, Target target, std::span<const MarkovTable> tables) {
+  const auto refuse = [](std::size_t j, const char* problem) {
+    return Error(ErrorKind::input, fmt::format("the table of player {}", j + 1), problem);
+  };
+  if (tables.size() != frame.num_players()) {
+    throw Error(ErrorKind::input, "tables", "are not one for each player");
+  }
+  for (std::size_t j = 0; j < tables.size(); ++j) {
+    const MarkovTable& table = tables[j];
+    if (table.player != Player(j)) throw refuse(j, "is of another player");
+    if (table.first_cell.size() != frame.horizon() + 1) {
+      throw refuse(j, "has another shape than the game");
+    }
+    if (table.first_part != tables.front().first_part || table.weights != tables.front().weights) {
+      throw refuse(j, "has other parts than that of player 1");
+    }
+    if (target == Target::nash && table.weights.size() != table.num_cells()) {
+      throw refuse(j, "has several parts, but players of nash share no index");
+    }
+    std::size_t cell = 0;
+    for (const Step h : all<Step>(frame.horizon())) {
+      for (const State s : all<State>(frame.num_states(h))) {
+        if (cell >= table.num_cells() || table.cell(h, s) != cell ||
+            table.num_actions[cell] != frame.num_actions(Player(j), h, s)) {
+          throw refuse(j, "has another shape than the game");
+        }
+        ++cell;
+      }
+    }
+    if (cell != table.num_cells()) throw refuse(j, "has another shape than the game");
+  }
+}
+
 double relative_cost(const AnyGame& game) {
   const Frame& frame = frame_of(game);
   // One agent-step of learning takes as long as some 100 multiplications and 10 for each action.
@@ -211,29 +244,13 @@ double relative_cost(const AnyGame& game) {
 RunCertifier::RunCertifier(const AnyGame& game, Target target, std::uint64_t weights, Stream stream)
     : frame_(frame_of(game)),
       target_(target),
-      stream_(stream),
-      nested_(make_nested_certifier(game, target, weights)) {}
-
-void RunCertifier::add_to_hash(Step h, State s, const Profile& profile) {
-  const auto add = [&](std::span<const std::byte> bytes) {
-    episode_.insert(episode_.end(), bytes.begin(), bytes.end());
-  };
-  const std::array<std::uint64_t, 2> place = {h.number(), s.number()};
-  add(std::as_bytes(std::span(place)));
-  for (const Player player : all<Player>(frame_.num_players())) {
-    add(std::as_bytes(profile[player]));
-  }
-  if (!frame_.is_last(h)) return;
-  Sha256 hash;
-  hash.update(digest_);
-  hash.update(episode_);
-  digest_ = hash.finish();
-  episode_.clear();
+      nested_(make_nested_certifier(game, target, weights)) {
+  if (stream == Stream::hashed) stream_.emplace(frame_);
 }
 
 std::optional<std::string> RunCertifier::stream_hash() const {
-  if (stream_ == Stream::not_hashed) return std::nullopt;
-  return to_hex(digest_);
+  if (!stream_) return std::nullopt;
+  return stream_->hex();
 }
 
 double RunCertifier::record() {
@@ -256,7 +273,7 @@ AssessedStart RunCertifier::at(CertifiedStart start) const {
   found.assessment = uniform ? nested_->uniform() : nested_->last();
   found.rounding = nested_->rounding();
   for (const Player player : all<Player>(frame_.num_players())) {
-    found.witnesses.push_back(nested_->witness(player, uniform));
+    found.witnesses.push_back(nested_->witnesses(player, uniform));
   }
   return found;
 }
@@ -264,7 +281,11 @@ AssessedStart RunCertifier::at(CertifiedStart start) const {
 void RunCertifier::save(ContainerWriter& writer) const {
   nested_->save(writer);
   std::vector<std::uint8_t> digest;
-  for (const std::byte byte : digest_) digest.push_back(std::to_integer<std::uint8_t>(byte));
+  if (stream_) {
+    for (const std::byte byte : stream_->digest()) {
+      digest.push_back(std::to_integer<std::uint8_t>(byte));
+    }
+  }
   writer.own("certify.stream", std::move(digest));
   std::vector<double> best;
   std::vector<std::uint32_t> witnesses;
@@ -273,8 +294,8 @@ void RunCertifier::save(ContainerWriter& writer) const {
     for (const auto* numbers : {&best_.assessment.values, &best_.assessment.deviations}) {
       best.insert(best.end(), numbers->begin(), numbers->end());
     }
-    for (const auto& witness : best_.witnesses) {
-      witnesses.insert(witnesses.end(), witness.begin(), witness.end());
+    for (const std::vector<Plan>& plans : best_.witnesses) {
+      for (const Plan& plan : plans) witnesses.insert(witnesses.end(), plan.begin(), plan.end());
     }
   }
   writer.own("certify.best", std::move(best));
@@ -284,11 +305,14 @@ void RunCertifier::save(ContainerWriter& writer) const {
 
 void RunCertifier::load(ContainerArrays& arrays) {
   nested_->load(arrays);
-  std::array<std::uint8_t, sizeof(Sha256Digest)> digest{};
-  arrays.take_parts<std::uint8_t>("certify.stream", {digest});
-  std::transform(digest.begin(), digest.end(), digest_.begin(),
-                 [](std::uint8_t byte) { return std::byte{byte}; });
-  episode_.clear();
+  std::vector<std::uint8_t> digits(stream_ ? sizeof(Sha256Digest) : 0);
+  arrays.take_parts<std::uint8_t>("certify.stream", {digits});
+  if (stream_) {
+    Sha256Digest digest{};
+    std::transform(digits.begin(), digits.end(), digest.begin(),
+                   [](std::uint8_t byte) { return std::byte{byte}; });
+    stream_->set_digest(digest);
+  }
   best_gap_.reset();
   best_ = {};
   const std::size_t m = frame_.num_players();
@@ -315,19 +339,20 @@ void RunCertifier::load(ContainerArrays& arrays) {
               best_.assessment.deviations.begin());
   std::span<const std::uint32_t> rest = witnesses;
   for (const Player player : all<Player>(m)) {
-    std::vector<std::uint32_t>& own = best_.witnesses[player.index()];
-    if (rest.size() < own.size()) throw refuse("certify.best_witnesses");
-    std::size_t i = 0;
-    for (const Step h : all<Step>(frame_.horizon())) {
-      for (const State s : all<State>(frame_.num_states(h))) {
-        const std::size_t n = frame_.num_actions(player, h, s);
-        for (std::size_t b = 0; b < (target_ == Target::ce ? n : 1); ++b, ++i) {
-          if (rest[i] >= n) throw refuse("certify.best_witnesses");
+    for (Plan& plan : best_.witnesses[player.index()]) {
+      if (rest.size() < plan.size()) throw refuse("certify.best_witnesses");
+      std::size_t i = 0;
+      for (const Step h : all<Step>(frame_.horizon())) {
+        for (const State s : all<State>(frame_.num_states(h))) {
+          const std::size_t n = frame_.num_actions(player, h, s);
+          for (std::size_t b = 0; b < (target_ == Target::ce ? n : 1); ++b, ++i) {
+            if (rest[i] >= n) throw refuse("certify.best_witnesses");
+          }
         }
       }
+      std::copy_n(rest.begin(), plan.size(), plan.begin());
+      rest = rest.subspan(plan.size());
     }
-    std::copy_n(rest.begin(), own.size(), own.begin());
-    rest = rest.subspan(own.size());
   }
   if (!rest.empty()) throw refuse("certify.best_witnesses");
 }
@@ -345,15 +370,32 @@ Certificate certify_nested(const AnyGame& game,
   certificate.output = CertifiedOutput::nested;
   certificate.start = assessed.start;
   certificate.start_episode = assessed.start_episode;
-  std::optional<std::vector<double>> lower;
+  std::optional<Earned> lower;
   if (!files.empty()) {
     const bool uniform = assessed.start == CertifiedStart::uniform;
-    const auto witness = make_nested_witness(game, target, weights, assessed.witnesses);
+    // All players have as many plans: the first of each, the second of each, ...
+    std::vector<std::vector<Plan>> plans(assessed.witnesses.front().size());
+    for (const std::vector<Plan>& own : assessed.witnesses) {
+      for (std::size_t i = 0; i < own.size(); ++i) plans[i].push_back(own[i]);
+    }
+    std::vector<std::unique_ptr<NestedWitness>> witnesses;
+    for (const std::vector<Plan>& of_all : plans) {
+      witnesses.push_back(make_nested_witness(game, target, weights, of_all));
+    }
     replay_profiles(files, uniform ? episodes : assessed.start_episode - 1, options,
                     [&](Step h, State s, std::span<const double> policies) {
-                      witness->visit(h, s, Profile(frame.action_begins(h, s), policies));
+                      const Profile profile(frame.action_begins(h, s), policies);
+                      for (const auto& witness : witnesses) witness->visit(h, s, profile);
                     });
-    lower = uniform ? witness->uniform() : witness->last();
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const std::vector<double> earned = uniform ? witnesses[i]->uniform() : witnesses[i]->last();
+      if (!lower) lower = {earned, plans[i]};
+      for (std::size_t j = 0; j < earned.size(); ++j) {
+        if (earned[j] <= lower->values[j]) continue;
+        lower->values[j] = earned[j];
+        lower->plans[j] = plans[i][j];
+      }
+    }
   }
   fill_players(certificate, frame, assessed, lower);
   return certificate;
@@ -362,58 +404,85 @@ Certificate certify_nested(const AnyGame& game,
 Certificate certify_markov(const AnyGame& game,
                            const CertificateTitle& title,
                            Target target,
-                           std::span<const PolicyFile> files) {
-  check_one_run(files, files.front().episodes());
+                           std::span<const PolicyFile> files,
+                           const ParallelOptions& options) {
+  const std::uint64_t episodes = files.front().episodes();
+  check_one_run(files, episodes);
   const Frame& frame = frame_of(game);
   const std::uint64_t weights = files.front().header().weights;
-  std::vector<double> numbers;
-  std::vector<ReplayMemory> memory(files.size());
-  const auto visits = [&](NestedCertifier& certifier, Step h, State s) {
+  Certificate certificate = begin_certificate(frame, title, target, weights, episodes);
+  certificate.output = CertifiedOutput::markov;
+  const AlphaWeights alpha(weights);
+  fill_markov(certificate, game, options, [&](Step h, State s, const auto& absorb) {
     const std::size_t cell = files.front().header().seat.cell(h, s);
-    const std::uint64_t n = files.front().visits_before(cell, files.front().episodes());
+    const std::uint64_t n = files.front().visits_before(cell, episodes);
+    std::vector<ReplayMemory> memory(files.size());
     std::vector<PolicyWalk> walks;
+    walks.reserve(files.size());
     for (std::size_t j = 0; j < files.size(); ++j) walks.emplace_back(files[j], cell, memory[j]);
+    std::vector<double> numbers(frame.max_profile_size());
+    const PlayerRows<double> rows(frame.action_begins(h, s), numbers);
     // Before the first visit the walks stand at uniform play, which is what is played where there
     // is none.
     for (std::uint64_t i = 0; i < std::max<std::uint64_t>(n, 1); ++i) {
-      certifier.visit(h, s,
-                      fill_profile(frame, h, s, numbers, [&](Player player, std::span<double> row) {
-                        const std::span<const double> policy = walks[player.index()].policy();
-                        std::copy(policy.begin(), policy.end(), row.begin());
-                      }));
+      for (const Player player : all<Player>(files.size())) {
+        const std::span<const double> policy = walks[player.index()].policy();
+        std::copy(policy.begin(), policy.end(), rows[player].begin());
+      }
+      absorb(rows, alpha.rate(i + 1));
       for (PolicyWalk& walk : walks) {
         if (walk.logged()) walk.next();
       }
     }
-  };
-  AssessedStart found = assess_markov(game, target, weights, visits);
-  Certificate certificate =
-      begin_certificate(frame, title, target, weights, files.front().episodes());
-  certificate.output = CertifiedOutput::markov;
-  fill_players(certificate, frame, found, found.assessment.deviations);
+  });
   return certificate;
 }
 
-Certificate certify_product(const AnyGame& game,
-                            const CertificateTitle& title,
-                            Target target,
-                            CertifiedOutput output,
-                            std::uint64_t weights,
-                            std::uint64_t episodes,
-                            const MarkovPolicy& policy) {
+Certificate certify_table(const AnyGame& game,
+                          const CertificateTitle& title,
+                          Target target,
+                          std::span<const MarkovTable> tables,
+                          const ParallelOptions& options) {
   const Frame& frame = frame_of(game);
-  std::vector<double> numbers;
-  const auto visits = [&](NestedCertifier& certifier, Step h, State s) {
-    certifier.visit(h, s,
-                    fill_profile(frame, h, s, numbers, [&](Player player, std::span<double> row) {
-                      const std::span<const double> own = policy(player, h, s);
-                      std::copy(own.begin(), own.end(), row.begin());
-                    }));
-  };
-  AssessedStart found = assess_markov(game, target, weights, visits);
+  check_tables(frame, target, tables);
+  Certificate certificate = begin_certificate(frame, title, target, 0, 0);
+  certificate.output = CertifiedOutput::table;
+  fill_markov(certificate, game, options, [&](Step h, State s, const auto& absorb) {
+    const std::size_t cell = tables.front().cell(h, s);
+    std::vector<double> numbers(frame.max_profile_size());
+    const PlayerRows<double> rows(frame.action_begins(h, s), numbers);
+    const std::span<const std::uint64_t> weights = tables.front().weights_of(cell);
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      for (const Player player : all<Player>(tables.size())) {
+        const std::span<const double> policy = tables[player.index()].policy(cell, i);
+        std::copy(policy.begin(), policy.end(), rows[player].begin());
+      }
+      sum += weights[i];
+      absorb(rows, static_cast<double>(weights[i]) / static_cast<double>(sum));
+    }
+  });
+  return certificate;
+}
+
+Certificate certify_marginals(const AnyGame& game,
+                              const CertificateTitle& title,
+                              Target target,
+                              std::uint64_t weights,
+                              std::uint64_t episodes,
+                              const MarkovPolicy& policy) {
+  const Frame& frame = frame_of(game);
   Certificate certificate = begin_certificate(frame, title, target, weights, episodes);
-  certificate.output = output;
-  fill_players(certificate, frame, found, found.assessment.deviations);
+  certificate.output = CertifiedOutput::marginals;
+  fill_markov(certificate, game, {.threads = 1}, [&](Step h, State s, const auto& absorb) {
+    std::vector<double> numbers(frame.max_profile_size());
+    const PlayerRows<double> rows(frame.action_begins(h, s), numbers);
+    for (const Player player : all<Player>(frame.num_players())) {
+      const std::span<const double> own = policy(player, h, s);
+      std::copy(own.begin(), own.end(), rows[player].begin());
+    }
+    absorb(rows, 1.0);
+  });
   return certificate;
 }
 

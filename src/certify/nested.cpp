@@ -26,13 +26,20 @@ namespace {
 
 constexpr double kEpsilon = 0x1p-53;
 
-/// One number for each player and state of a step, as backups want them.
+/// One number for each player and state of a step, as backups want them; and what averages of them
+/// have lost to rounding.
 class StepValues {
  public:
   StepValues(std::size_t num_players, std::size_t num_states)
-      : num_states_(num_states), values_(num_players * num_states, 0.0) {}
-  [[nodiscard]] double& at(std::size_t player, State s) noexcept {
-    return values_[player * num_states_ + s.index()];
+      : num_states_(num_states),
+        values_(num_players * num_states, 0.0),
+        lost_(num_players * num_states, 0.0) {}
+  void set(std::size_t player, State s, double value) noexcept {
+    values_[player * num_states_ + s.index()] = value;
+  }
+  void move(std::size_t player, State s, double share, double x) noexcept {
+    const std::size_t place = player * num_states_ + s.index();
+    move_compensated(values_[place], lost_[place], share, x);
   }
   [[nodiscard]] double at(std::size_t player, State s) const noexcept {
     return values_[player * num_states_ + s.index()];
@@ -40,13 +47,35 @@ class StepValues {
   [[nodiscard]] NextValues next() const noexcept { return {values_, num_states_}; }
   [[nodiscard]] std::span<double> all() noexcept { return values_; }
   [[nodiscard]] std::span<const double> all() const noexcept { return values_; }
+  [[nodiscard]] std::span<double> lost() noexcept { return lost_; }
+  [[nodiscard]] std::span<const double> lost() const noexcept { return lost_; }
 
  private:
   std::size_t num_states_;
   std::vector<double> values_;
+  std::vector<double> lost_;
 };
 
-void move_to(double& mean, double alpha, double x) noexcept { mean += alpha * (x - mean); }
+/// of(s, row), averaged by the law of the first state.
+template <class Of>
+std::vector<double> over_first_states(const Frame& frame, std::size_t width, const Of& of) {
+  std::vector<double> result(width, 0.0);
+  std::vector<double> row(width);
+  for (const State s : all<State>(frame.num_states(Step()))) {
+    const double chance = frame.initial()[s.index()];
+    if (chance == 0.0) continue;
+    of(s, std::span(row));
+    for (std::size_t i = 0; i < width; ++i) result[i] += chance * row[i];
+  }
+  return result;
+}
+
+/// As many numbers of each first state.
+std::vector<std::size_t> even_begins(const Frame& frame, std::size_t width) {
+  std::vector<std::size_t> begins = {0};
+  for (std::size_t s = 0; s < frame.num_states(Step()); ++s) begins.push_back(width * (s + 1));
+  return begins;
+}
 
 /// absorb(stage) for uniform play everywhere, from the last step to the first.
 template <class Absorb>
@@ -77,9 +106,6 @@ class VisitCounts {
   }
   /// Of the episode that is being played, counted from 0, at its first step.
   [[nodiscard]] std::uint64_t episodes() const noexcept { return episodes_; }
-  [[nodiscard]] std::uint64_t most(std::size_t h) const noexcept {
-    return *std::max_element(counts_[h].begin(), counts_[h].end());
-  }
   [[nodiscard]] std::vector<std::vector<std::uint64_t>>& all_counts() noexcept { return counts_; }
   [[nodiscard]] const std::vector<std::vector<std::uint64_t>>& all_counts() const noexcept {
     return counts_;
@@ -101,8 +127,7 @@ class Certifier final : public NestedCertifier {
         target_(target),
         alpha_(weights),
         visits_(frame_),
-        values_(frame_.num_players()),
-        q_(frame_.max_profile_size()) {
+        scratch_(frame_) {
     const std::size_t m = frame_.num_players();
     for (const Step h : all<Step>(frame_.horizon())) {
       Level& level = levels_.emplace_back(m, frame_.num_states(h));
@@ -110,13 +135,12 @@ class Certifier final : public NestedCertifier {
         level.begins.push_back(level.begins.back() + num_answers(h, s));
       }
       level.answers.resize(level.begins.back(), 0.0);
+      level.lost.resize(level.begins.back(), 0.0);
     }
-    std::vector<std::size_t> begins = {0};
-    for (std::size_t s = 0; s < frame_.num_states(Step()); ++s) begins.push_back(m * (s + 1));
-    value_sums_ = StartSums(std::move(begins));
+    value_sums_ = StartSums(even_begins(frame_, m));
     answer_sums_ = StartSums(levels_.front().begins);
-    // A weight of 1 puts uniform play in the place of nothing.
-    for_uniform_play(frame_, [&](const Stage& stage) { absorb(stage, 1.0); });
+    // A share of 1 puts uniform play in the place of nothing.
+    for_uniform_play(frame_, [&](const Stage& stage) { absorb(stage, 1.0, scratch_); });
   }
 
   void visit(Step h, State s, const Profile& profile) override {
@@ -124,14 +148,19 @@ class Certifier final : public NestedCertifier {
       value_sums_.before_change(s.index(), visits_.episodes(), start_values(s));
       answer_sums_.before_change(s.index(), visits_.episodes(), answers(levels_.front(), s));
     }
-    absorb({h, s, profile}, alpha_.rate(visits_.count(h, s)));
+    absorb({h, s, profile}, alpha_.rate(visits_.count(h, s)), scratch_);
+  }
+
+  void set(Step h, State s, const Parts& parts) override {
+    Scratch scratch(frame_);
+    parts([&](const Profile& profile, double share) { absorb({h, s, profile}, share, scratch); });
   }
 
   [[nodiscard]] std::uint64_t episodes() const noexcept override { return visits_.episodes(); }
 
   [[nodiscard]] Assessment last() const override {
     const Level& first = levels_.front();
-    return over_first_states([&](State s, std::span<double> values, std::span<double> deviations) {
+    return assess([&](State s, std::span<double> values, std::span<double> deviations) {
       for (std::size_t j = 0; j < values.size(); ++j) {
         values[j] = first.follow.at(j, s);
         deviations[j] = first.deviate.at(j, s);
@@ -141,39 +170,52 @@ class Certifier final : public NestedCertifier {
 
   [[nodiscard]] Assessment uniform() const override {
     std::vector<double> row;
-    return over_first_states([&](State s, std::span<double> values, std::span<double> deviations) {
+    return assess([&](State s, std::span<double> values, std::span<double> deviations) {
       value_sums_.mean(s.index(), episodes(), start_values(s), values);
       const std::span<const double> now = answers(levels_.front(), s);
       row.resize(now.size());
       answer_sums_.mean(s.index(), episodes(), now, row);
-      best_answers(Step(), s, row, deviations, nullptr);
+      const double* answer = row.data();
+      for (const Player player : all<Player>(deviations.size())) {
+        deviations[player.index()] = best_sum(answer, Step(), s, player);
+      }
     });
   }
 
-  [[nodiscard]] std::vector<std::uint32_t> witness(Player player, bool uniform) const override {
-    std::vector<std::uint32_t> witness;
+  [[nodiscard]] std::vector<Plan> witnesses(Player player, bool uniform) const override {
+    const bool swap = target_ == Target::ce;
+    Plan looking;
+    Plan blind;
     std::vector<double> row;
-    std::vector<double> ignored(frame_.num_players());
-    std::vector<std::vector<std::uint32_t>> best(frame_.num_players());
+    std::vector<double> sums;
     for (const Step h : all<Step>(frame_.horizon())) {
       for (const State s : all<State>(frame_.num_states(h))) {
         const std::span<const double> now = answers(levels_[h.index()], s);
         row.assign(now.begin(), now.end());
         if (uniform && h.index() == 0) answer_sums_.mean(s.index(), episodes(), now, row);
-        best_answers(h, s, row, ignored, &best);
-        const std::vector<std::uint32_t>& own = best[player.index()];
-        witness.insert(witness.end(), own.begin(), own.end());
+        const double* answer = row.data();
+        for (const Player before : all<Player>(player.index())) {
+          answer += answers_of(frame_.num_actions(before, h, s));
+        }
+        const std::size_t n = frame_.num_actions(player, h, s);
+        sums.assign(n, 0.0);
+        for (std::size_t b = 0; b < (swap ? n : 1); ++b, answer += n) {
+          looking.push_back(place_of_largest({answer, n}));
+          for (std::size_t x = 0; x < n; ++x) sums[x] += answer[x];
+        }
+        if (swap) blind.insert(blind.end(), n, place_of_largest(sums));
       }
     }
-    return witness;
+    if (!swap) return {std::move(looking)};
+    return {std::move(looking), std::move(blind)};
   }
 
   /// Let eps be 2^-53 and V = H. One visit adds the error of a backup to what the next step has
-  /// already, weighted like everything else; and the rounding of its own three operations, at most
-  /// (1 + 4 alpha) eps V, of which a share prod (1 - alpha) lasts: sum_i prod_{j > i} (1 - alpha_j)
-  /// is at most 1 + n/(c + 2) after n visits. Policies sum to one within B eps each. Maxima add
-  /// nothing, sums over B actions B eps V, over S first states S eps V, over the n visits of a
-  /// first state (start `uniform`) n eps V. Twice that covers terms of second order.
+  /// already, weighted like everything else; and a share of the rounding of its own operations: of
+  /// at most 6 eps V with the weight alpha, while what is lost in the sum itself is kept aside, so
+  /// that 2^-100 V remain of each of 2^40 visits at most. Policies sum to one within B eps each.
+  /// Maxima add nothing, sums over B actions B eps V, over S first states S eps V, over the visits
+  /// of a first state (start `uniform`) a few eps V. Twice that covers terms of second order.
   [[nodiscard]] double rounding() const noexcept override {
     const auto horizon = static_cast<double>(frame_.horizon());
     const auto actions = static_cast<double>(frame_.max_actions());
@@ -182,12 +224,10 @@ class Certifier final : public NestedCertifier {
         game_.backup_error(horizon) + players * actions * kEpsilon * (1.0 + horizon);
     double sum = 0.0;
     for (std::size_t h = 0; h < frame_.horizon(); ++h) {
-      const double lasting =
-          static_cast<double>(visits_.most(h)) / static_cast<double>(alpha_.c() + 2);
-      sum += backup + (lasting + 6.0 + 2.0 * actions) * kEpsilon * horizon;
+      sum += backup + (12.0 + 2.0 * actions) * kEpsilon * horizon;
     }
     const auto starts = static_cast<double>(frame_.num_states(Step()));
-    sum += (static_cast<double>(visits_.most(0)) + starts + 4.0) * kEpsilon * horizon;
+    sum += (starts + 8.0) * kEpsilon * horizon;
     return 2.0 * sum;
   }
 
@@ -195,13 +235,17 @@ class Certifier final : public NestedCertifier {
     std::vector<std::span<const std::uint64_t>> counts;
     std::vector<std::span<const double>> follow;
     std::vector<std::span<const double>> answers;
+    std::vector<std::span<const double>> lost;
     for (const auto& step : visits_.all_counts()) counts.emplace_back(step);
     for (const Level& level : levels_) {
       follow.push_back(level.follow.all());
       answers.emplace_back(level.answers);
+      lost.push_back(level.follow.lost());
+      lost.emplace_back(level.lost);
     }
     writer.add_parts("certify.visits", counts);
     writer.add_parts("certify.values", follow).add_parts("certify.answers", answers);
+    writer.add_parts("certify.lost", lost);
     writer.add_parts<double>("certify.sums", {value_sums_.sums(), answer_sums_.sums()});
     writer.add_parts<std::uint64_t>("certify.since", {value_sums_.since(), answer_sums_.since()});
   }
@@ -210,14 +254,18 @@ class Certifier final : public NestedCertifier {
     std::vector<std::span<std::uint64_t>> counts;
     std::vector<std::span<double>> follow;
     std::vector<std::span<double>> answers;
+    std::vector<std::span<double>> lost;
     for (auto& step : visits_.all_counts()) counts.emplace_back(step);
     for (Level& level : levels_) {
       follow.push_back(level.follow.all());
       answers.emplace_back(level.answers);
+      lost.push_back(level.follow.lost());
+      lost.emplace_back(level.lost);
     }
     arrays.take_parts("certify.visits", counts);
     arrays.take_parts("certify.values", follow);
     arrays.take_parts("certify.answers", answers);
+    arrays.take_parts("certify.lost", lost);
     arrays.take_parts<double>("certify.sums", {value_sums_.sums(), answer_sums_.sums()});
     arrays.take_parts<std::uint64_t>("certify.since", {value_sums_.since(), answer_sums_.since()});
     const auto refuse = [&](const char* array) {
@@ -253,6 +301,15 @@ class Certifier final : public NestedCertifier {
     StepValues deviate;                     // W
     std::vector<std::size_t> begins = {0};  // of each state among the answers
     std::vector<double> answers;            // Q of each player, or C
+    std::vector<double> lost;               // to rounding by these
+  };
+  /// Of one visit.
+  struct Scratch {
+    explicit Scratch(const Frame& frame)
+        : values(frame.num_players()), q(frame.max_profile_size()) {}
+    std::vector<double> values;
+    std::vector<double> q;
+    Workspace workspace;
   };
 
   /// Q has a number for each own action, C one for each pair.
@@ -279,30 +336,34 @@ class Certifier final : public NestedCertifier {
     return start_values_;
   }
 
-  void absorb(const Stage& stage, double alpha) noexcept {
-    const ActionValues q(frame_.action_begins(stage.h, stage.s), q_);
+  void absorb(const Stage& stage, double share, Scratch& scratch) noexcept {
+    const ActionValues q(frame_.action_begins(stage.h, stage.s), scratch.q);
     Level& level = levels_[stage.h.index()];
     const bool last = frame_.is_last(stage.h);
     const Level* const next = last ? nullptr : &levels_[stage.h.index() + 1];
     const NextValues deviate = last ? NextValues() : next->deviate.next();
     if (target_ == Target::nash) {
-      game_.backup_all(stage, deviate, q, workspace_);
+      game_.backup_all(stage, deviate, q, scratch.workspace);
     } else {
       const NextValues follow = last ? NextValues() : next->follow.next();
-      backup_both(game_, stage, follow, deviate, values_, q, workspace_);
-      for (std::size_t j = 0; j < values_.size(); ++j) {
-        move_to(level.follow.at(j, stage.s), alpha, values_[j]);
+      backup_both(game_, stage, follow, deviate, scratch.values, q, scratch.workspace);
+      for (std::size_t j = 0; j < scratch.values.size(); ++j) {
+        level.follow.move(j, stage.s, share, scratch.values[j]);
       }
     }
-    double* answer = level.answers.data() + level.begins[stage.s.index()];
+    std::size_t i = level.begins[stage.s.index()];
+    const auto move = [&](double x) {
+      move_compensated(level.answers[i], level.lost[i], share, x);
+      ++i;
+    };
     for (const Player player : all<Player>(frame_.num_players())) {
       const std::span<const double> own = q[player];
       if (target_ != Target::ce) {
-        for (const double x : own) move_to(*answer++, alpha, x);
+        for (const double x : own) move(x);
         continue;
       }
       for (const double chance : stage.profile[player]) {
-        for (const double x : own) move_to(*answer++, alpha, chance * x);
+        for (const double x : own) move(chance * x);
       }
     }
     set_deviations(stage.h, stage.s);
@@ -312,53 +373,33 @@ class Certifier final : public NestedCertifier {
     Level& level = levels_[h.index()];
     const double* answer = level.answers.data() + level.begins[s.index()];
     for (const Player player : all<Player>(frame_.num_players())) {
-      const std::size_t n = frame_.num_actions(player, h, s);
-      const std::size_t rows = target_ == Target::ce ? n : 1;
-      double sum = 0.0;
-      for (std::size_t b = 0; b < rows; ++b, answer += n)
-        sum += *std::max_element(answer, answer + n);
-      level.deviate.at(player.index(), s) = sum;
+      level.deviate.set(player.index(), s, best_sum(answer, h, s, player));
     }
   }
 
-  /// What each player's best answers are worth; and which they are, the first of equals.
-  void best_answers(Step h,
-                    State s,
-                    std::span<const double> answers,
-                    std::span<double> worth,
-                    std::vector<std::vector<std::uint32_t>>* which) const {
-    const double* answer = answers.data();
-    for (const Player player : all<Player>(frame_.num_players())) {
-      const std::size_t n = frame_.num_actions(player, h, s);
-      const std::size_t rows = target_ == Target::ce ? n : 1;
-      worth[player.index()] = 0.0;
-      if (which != nullptr) (*which)[player.index()].clear();
-      for (std::size_t b = 0; b < rows; ++b, answer += n) {
-        const double* const best = std::max_element(answer, answer + n);
-        worth[player.index()] += *best;
-        if (which == nullptr) continue;
-        (*which)[player.index()].push_back(static_cast<std::uint32_t>(best - answer));
-      }
-    }
+  /// What a player's best answers are worth; moves on to those of the next.
+  double best_sum(const double*& answer, Step h, State s, Player player) const noexcept {
+    const std::size_t n = frame_.num_actions(player, h, s);
+    const std::size_t rows = target_ == Target::ce ? n : 1;
+    double sum = 0.0;
+    for (std::size_t b = 0; b < rows; ++b, answer += n)
+      sum += *std::max_element(answer, answer + n);
+    return sum;
+  }
+  /// The first of equals.
+  static std::uint32_t place_of_largest(std::span<const double> numbers) noexcept {
+    return static_cast<std::uint32_t>(std::max_element(numbers.begin(), numbers.end()) -
+                                      numbers.begin());
   }
 
   /// of(s, values, deviations), averaged by the law of the first state.
   template <class Of>
-  [[nodiscard]] Assessment over_first_states(const Of& of) const {
+  [[nodiscard]] Assessment assess(const Of& of) const {
     const std::size_t m = frame_.num_players();
-    Assessment result{std::vector<double>(m, 0.0), std::vector<double>(m, 0.0)};
-    std::vector<double> values(m);
-    std::vector<double> deviations(m);
-    for (const State s : all<State>(frame_.num_states(Step()))) {
-      const double chance = frame_.initial()[s.index()];
-      if (chance == 0.0) continue;
-      of(s, std::span(values), std::span(deviations));
-      for (std::size_t j = 0; j < m; ++j) {
-        result.values[j] += chance * values[j];
-        result.deviations[j] += chance * deviations[j];
-      }
-    }
-    return result;
+    const std::vector<double> both = over_first_states(
+        frame_, 2 * m, [&](State s, std::span<double> row) { of(s, row.first(m), row.last(m)); });
+    return {{both.begin(), both.begin() + static_cast<std::ptrdiff_t>(m)},
+            {both.begin() + static_cast<std::ptrdiff_t>(m), both.end()}};
   }
 
   const G& game_;
@@ -369,20 +410,14 @@ class Certifier final : public NestedCertifier {
   std::vector<Level> levels_;
   StartSums value_sums_;
   StartSums answer_sums_;
-  // Of one visit:
-  std::vector<double> values_;
-  std::vector<double> q_;
+  Scratch scratch_;
   mutable std::vector<double> start_values_;
-  Workspace workspace_;
 };
 
 template <KnownGame G>
 class Witness final : public NestedWitness {
  public:
-  Witness(const G& game,
-          Target target,
-          std::uint64_t weights,
-          std::vector<std::vector<std::uint32_t>> witnesses)
+  Witness(const G& game, Target target, std::uint64_t weights, std::vector<Plan> witnesses)
       : game_(game),
         frame_(game.frame()),
         target_(target),
@@ -403,9 +438,7 @@ class Witness final : public NestedWitness {
       }
       first_cell_.push_back(begins_.size());
     }
-    std::vector<std::size_t> begins = {0};
-    for (std::size_t s = 0; s < frame_.num_states(Step()); ++s) begins.push_back(m * (s + 1));
-    sums_ = StartSums(std::move(begins));
+    sums_ = StartSums(even_begins(frame_, m));
     for_uniform_play(frame_, [&](const Stage& stage) { absorb(stage, 1.0); });
   }
 
@@ -415,13 +448,13 @@ class Witness final : public NestedWitness {
   }
 
   [[nodiscard]] std::vector<double> last() const override {
-    return over_first_states([&](State s, std::span<double> values) {
+    return over_first_states(frame_, frame_.num_players(), [&](State s, std::span<double> values) {
       const std::span<const double> now = start_values(s);
       std::copy(now.begin(), now.end(), values.begin());
     });
   }
   [[nodiscard]] std::vector<double> uniform() const override {
-    return over_first_states([&](State s, std::span<double> values) {
+    return over_first_states(frame_, frame_.num_players(), [&](State s, std::span<double> values) {
       sums_.mean(s.index(), visits_.episodes(), start_values(s), values);
     });
   }
@@ -445,7 +478,7 @@ class Witness final : public NestedWitness {
         const std::span<const double> policy = stage.profile[player];
         for (std::size_t b = 0; b < policy.size(); ++b) x += policy[b] * own[answer[b]];
       }
-      move_to(levels_[h].at(j, stage.s), alpha, x);
+      levels_[h].move(j, stage.s, alpha, x);
     }
   }
   [[nodiscard]] std::span<const double> start_values(State s) const {
@@ -455,27 +488,15 @@ class Witness final : public NestedWitness {
     }
     return start_values_;
   }
-  template <class Of>
-  [[nodiscard]] std::vector<double> over_first_states(const Of& of) const {
-    std::vector<double> result(frame_.num_players(), 0.0);
-    std::vector<double> values(frame_.num_players());
-    for (const State s : all<State>(frame_.num_states(Step()))) {
-      const double chance = frame_.initial()[s.index()];
-      if (chance == 0.0) continue;
-      of(s, std::span(values));
-      for (std::size_t j = 0; j < values.size(); ++j) result[j] += chance * values[j];
-    }
-    return result;
-  }
 
   const G& game_;
   const Frame& frame_;
   Target target_;
   AlphaWeights alpha_;
   VisitCounts visits_;
-  std::vector<std::vector<std::uint32_t>> witnesses_;  // of each player
-  std::vector<std::size_t> begins_;                    // [cell][player] among them
-  std::vector<std::size_t> first_cell_;                // where each step's begins end
+  std::vector<Plan> witnesses_;          // of each player
+  std::vector<std::size_t> begins_;      // [cell][player] among them
+  std::vector<std::size_t> first_cell_;  // where each step's begins end
   std::vector<StepValues> levels_;
   StartSums sums_;
   std::vector<double> q_;
@@ -496,11 +517,10 @@ std::unique_ptr<NestedCertifier> make_nested_certifier(const AnyGame& game,
       game);
 }
 
-std::unique_ptr<NestedWitness> make_nested_witness(
-    const AnyGame& game,
-    Target target,
-    std::uint64_t weights,
-    std::vector<std::vector<std::uint32_t>> witnesses) {
+std::unique_ptr<NestedWitness> make_nested_witness(const AnyGame& game,
+                                                   Target target,
+                                                   std::uint64_t weights,
+                                                   std::vector<Plan> witnesses) {
   return std::visit(
       [&](const auto& model) -> std::unique_ptr<NestedWitness> {
         return std::make_unique<Witness<std::remove_cvref_t<decltype(model)>>>(

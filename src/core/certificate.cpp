@@ -204,9 +204,15 @@ Certificate certificate_in(const JsonDocument& document) {
   certificate.game_hash = read_hash(root.at("game_hash"));
   certificate.target = choice_in<Target>(kTargetNames, root.at("target"));
   certificate.output = choice_in<CertifiedOutput>(kCertifiedOutputNames, root.at("output"));
-  certificate.weights = root.at("weights").natural(kMaxSteps - 1);
-  if (certificate.weights == 0) throw root.at("weights").error("counts from 1");
-  certificate.episodes = root.at("episodes").natural(kMaxEpisodes - 1);
+  if (certificate.output != CertifiedOutput::table) {
+    certificate.weights = root.at("weights").natural(kMaxSteps - 1);
+    if (certificate.weights == 0) throw root.at("weights").error("counts from 1");
+    certificate.episodes = root.at("episodes").natural(kMaxEpisodes - 1);
+  } else {
+    for (const char* key : {"weights", "episodes", "stream_hash"}) {
+      if (const auto value = root.find(key)) throw value->error("has no place with a table");
+    }
+  }
   read_start(root, certificate);
   for (const JsonValue player : root.at("players").items()) {
     certificate.players.push_back(read_player(player, certificate.players.size() + 1));
@@ -230,7 +236,9 @@ std::string to_json(const Certificate& certificate) {
   json.member("game", certificate.game).member("game_hash", certificate.game_hash);
   json.member("target", name_of(certificate.target));
   json.member("output", name_in(kCertifiedOutputNames, certificate.output));
-  json.member("weights", certificate.weights).member("episodes", certificate.episodes);
+  if (certificate.output != CertifiedOutput::table) {
+    json.member("weights", certificate.weights).member("episodes", certificate.episodes);
+  }
   if (certificate.output == CertifiedOutput::nested) {
     json.key("start").on_one_line().begin_object();
     json.member("rule", name_in(kCertifiedStartNames, certificate.start));

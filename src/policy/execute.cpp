@@ -16,13 +16,6 @@ namespace {
 
 constexpr std::string_view kStart = "start ";
 
-/// The key of a stream: the first 64 bits.
-std::uint64_t key_of(const PolicySeed& seed) {
-  std::uint64_t key = 0;
-  std::memcpy(&key, seed.data(), sizeof(key));
-  return key;
-}
-
 /// The digits of a seed file, and the start where it has one.
 std::pair<std::string, std::string> seed_and_start(const std::filesystem::path& path) {
   const FileBytes file = FileBytes::read(path, 1024);
@@ -38,6 +31,12 @@ std::pair<std::string, std::string> seed_and_start(const std::filesystem::path& 
 }
 
 }  // namespace
+
+std::uint64_t stream_key(const PolicySeed& seed) noexcept {
+  std::uint64_t key = 0;
+  std::memcpy(&key, seed.data(), sizeof(key));
+  return key;
+}
 
 PolicySeed derive_seed(std::uint64_t run_seed, std::string_view purpose, std::uint64_t player) {
   Sha256 hash;
@@ -84,8 +83,8 @@ PolicyPlayer::PolicyPlayer(const PolicyFile& file, const ExecuteOptions& options
     : file_(file),
       options_(options),
       alpha_(file.header().weights),
-      index_key_(key_of(options.index_seed)),
-      action_key_(key_of(options.private_seed)) {
+      index_key_(stream_key(options.index_seed)),
+      action_key_(stream_key(options.private_seed)) {
   const StartRule& start = options.start;
   if (start.kind == StartRule::Kind::at &&
       (start.episode < 1 || start.episode > file.episodes() + 1)) {

@@ -35,6 +35,20 @@ class PolicyArray {
   std::size_t actions_;
 };
 
+Certificate certify_tables(const StoredRun& run,
+                           const LoadedGame& game,
+                           const ParallelOptions& options) {
+  if (!run.config.learner.monotone) {
+    throw Error(ErrorKind::usage, "--output table",
+                "only runs that were learned with --monotone have one");
+  }
+  const std::size_t players = frame_of(game.game).num_players();
+  return certify_table(
+      game.game,
+      certificate_title(run.title, game, policy_paths(run.path, players, CertifiedOutput::table)),
+      run.config.learner.target, open_tables(run.path, run.title.game_hash, players), options);
+}
+
 }  // namespace
 
 std::vector<PolicyFile> open_policies(const StoredRun& run, const Frame& frame) {
@@ -49,18 +63,42 @@ std::vector<PolicyFile> open_policies(const StoredRun& run, const Frame& frame) 
   return files;
 }
 
-CertificateTitle certificate_title(const StoredRun& run,
+CertificateTitle certificate_title(const RunTitle& run,
                                    const LoadedGame& game,
-                                   std::size_t num_files) {
-  CertificateTitle title{run.title.game, run.title.game_hash, {}, {}};
+                                   std::span<const std::filesystem::path> policies) {
+  CertificateTitle title{run.game, run.game_hash, {}, {}};
   for (const Player player : all<Player>(frame_of(game.game).num_players())) {
     title.player_names.emplace_back(game.about.names.player(player));
   }
-  for (const Player player : all<Player>(num_files)) {
-    const FileBytes bytes = FileBytes::map(policy_path(run.path, player), kMaxPolicyBytes);
+  for (const std::filesystem::path& path : policies) {
+    const FileBytes bytes = FileBytes::map(path, kMaxPolicyBytes);
     title.policy_hashes.push_back(to_hex(sha256(bytes.bytes())));
   }
   return title;
+}
+
+std::vector<std::filesystem::path> policy_paths(const std::filesystem::path& run,
+                                                std::size_t num_players,
+                                                CertifiedOutput output) {
+  std::vector<std::filesystem::path> paths;
+  for (const Player player : all<Player>(num_players)) {
+    paths.push_back(output == CertifiedOutput::table ? markov_path(run, player)
+                                                     : policy_path(run, player));
+  }
+  return paths;
+}
+
+std::vector<MarkovTable> open_tables(const std::filesystem::path& run,
+                                     const std::string& game_hash,
+                                     std::size_t num_players) {
+  std::vector<MarkovTable> tables;
+  for (const std::filesystem::path& path : policy_paths(run, num_players, CertifiedOutput::table)) {
+    tables.push_back(read_markov(path));
+    if (tables.back().game_hash != game_hash) {
+      throw Error(ErrorKind::input, path.string(), "is of another game than its run");
+    }
+  }
+  return tables;
 }
 
 Certificate certify_stored(const StoredRun& run,
@@ -68,12 +106,14 @@ Certificate certify_stored(const StoredRun& run,
                            const CertifyOptions& options) {
   const Frame& frame = frame_of(game.game);
   const Target target = run.config.learner.target;
+  if (options.output == CertifiedOutput::table) return certify_tables(run, game, options.parallel);
   if (!run.config.history) {
     throw Error(ErrorKind::input, run.path.string(), "has no policy files",
                 "learn without --history none");
   }
   const std::vector<PolicyFile> files = open_policies(run, frame);
-  const CertificateTitle title = certificate_title(run, game, files.size());
+  const CertificateTitle title =
+      certificate_title(run.title, game, policy_paths(run.path, files.size(), options.output));
   const std::uint64_t weights = files.front().header().weights;
   const std::uint64_t episodes = files.front().episodes();
   if (episodes == 0) throw Error(ErrorKind::input, run.path.string(), "has not played yet");
@@ -87,22 +127,13 @@ Certificate certify_stored(const StoredRun& run,
                     "their averages",
                     "use --output marginals");
       }
-      return certify_markov(game.game, title, target, files);
+      return certify_markov(game.game, title, target, files, options.parallel);
     case CertifiedOutput::marginals: {
       const AverageTable table = table_of(files, episodes, options.parallel);
-      return certify_product(game.game, title, target, options.output, weights, episodes,
-                             PolicyArray(table.averaged, frame));
+      return certify_marginals(game.game, title, target, weights, episodes,
+                               PolicyArray(table.averaged, frame));
     }
-    case CertifiedOutput::monotone: {
-      if (!run.config.learner.monotone) {
-        throw Error(ErrorKind::usage, "--output monotone",
-                    "the run was learned without --monotone");
-      }
-      ContainerArrays arrays =
-          ContainerArrays::read(run.path / "tables.safetensors", [](const ContainerHeader&) {});
-      return certify_product(game.game, title, target, options.output, weights, episodes,
-                             PolicyArray(arrays.take<double>("markov_policy"), frame));
-    }
+    case CertifiedOutput::table: break;  // above
   }
   RunCertifier certifier(game.game, target, weights);
   std::uint64_t next = next_row_episode(0);

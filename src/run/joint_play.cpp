@@ -8,6 +8,7 @@
 
 #include "vlearn/core/error.h"
 #include "vlearn/core/running_mean.h"
+#include "vlearn/run/certify_run.h"
 #include "vlearn/run/self_play.h"
 #include "vlearn/run/trainer.h"
 
@@ -49,11 +50,23 @@ JointPlay::JointPlay(const StoredRun& run, GameRef game, const StartRule& start,
   }
 }
 
+JointPlay::JointPlay(const std::filesystem::path& run,
+                     const std::string& game_hash,
+                     GameRef game,
+                     Target target)
+    : game_(game), tables_(open_tables(run, game_hash, game.frame().num_players())) {
+  check_tables(game.frame(), target, tables_);
+  for (const MarkovTable& table : tables_) {
+    table_players_.emplace_back(table, read_seed(index_seed_path(run, target, table.player)),
+                                read_seed(private_seed_path(run, table.player)));
+  }
+}
+
 std::vector<PlayedValue> JointPlay::play(std::uint64_t episodes,
                                          std::uint64_t seed,
                                          const See& see) {
   const Frame& frame = game_.frame();
-  const std::size_t m = players_.size();
+  const std::size_t m = frame.num_players();
   std::vector<RunningMean> returns(m);
   std::vector<Action> joint(m);
   std::vector<double> rewards(m);
@@ -63,9 +76,10 @@ std::vector<PlayedValue> JointPlay::play(std::uint64_t episodes,
     std::fill(earned.begin(), earned.end(), 0.0);
     State s = game_.start(Nature(seed, Episode(k), Step()));
     for (PolicyPlayer& player : players_) player.begin(Episode(k));
+    for (MarkovPlayer& player : table_players_) player.begin(Episode(k));
     for (const Step h : all<Step>(frame.horizon())) {
       for (std::size_t j = 0; j < m; ++j) {
-        moves[j] = players_[j].act(h, s);
+        moves[j] = players_.empty() ? table_players_[j].act(h, s) : players_[j].act(h, s);
         joint[j] = moves[j].action;
       }
       if (see) see({Episode(k), h, s, moves});

@@ -15,6 +15,8 @@
 #include "vlearn/core/random.h"
 #include "vlearn/core/version.h"
 #include "vlearn/policy/execute.h"
+#include "vlearn/policy/markov.h"
+#include "vlearn/run/self_play.h"
 
 namespace vlearn {
 namespace {
@@ -207,7 +209,7 @@ bool is_ours(const std::filesystem::path& path) {
   };
   const std::string_view stem = std::string_view(name).substr(0, name.find_last_of('.'));
   const std::string extension = path.extension().string();
-  if (extension == ".policy" || extension == ".seed") {
+  if (extension == ".policy" || extension == ".markov" || extension == ".seed") {
     if (stem.starts_with("player-")) return is_number(stem.substr(7));
     return extension == ".seed" &&
            (stem == "index" || (stem.starts_with("index-") && is_number(stem.substr(6))));
@@ -330,6 +332,10 @@ void write_result(JsonWriter& json,
 
 std::filesystem::path policy_path(const std::filesystem::path& run, Player player) {
   return run / kPolicyFolder / fmt::format("player-{}.policy", player.number());
+}
+
+std::filesystem::path markov_path(const std::filesystem::path& run, Player player) {
+  return run / kPolicyFolder / fmt::format("player-{}.markov", player.number());
 }
 
 std::filesystem::path private_seed_path(const std::filesystem::path& run, Player player) {
@@ -474,6 +480,7 @@ void RunFolder::open(const RunState& state,
                      const RunTitle& title,
                      const LearnConfig& config,
                      const Checkpoints::Tell& tell) {
+  game_hash_ = title.game_hash;
   if (!policy_sizes_.empty()) keep_history(state.trainer);
   if (existing_ == Existing::resume && go_on(state, config, tell)) return;
   begin(state.trainer, title, config);
@@ -634,6 +641,16 @@ void RunFolder::finish(std::string_view result,
   if (config.learner.monotone) {
     markov = tables.policies(true);
     writer.add("markov_policy", tables.shape(4), markov);
+    std::filesystem::create_directories(path_ / kPolicyFolder);
+    for (const Player player : all<Player>(frame.num_players())) {
+      MarkovTable table =
+          empty_markov_table(seat_of(frame, player), player, config.learner.target, game_hash_);
+      for (std::size_t cell = 0; cell < table.num_actions.size(); ++cell) {
+        table.add_part(1, trainer.markov_policy(player, cell));
+        table.end_cell();
+      }
+      write_markov(markov_path(path_, player), table);
+    }
   }
   writer.write(path_ / "tables.safetensors");
   timing_->sync();

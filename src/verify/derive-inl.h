@@ -24,15 +24,16 @@ class Derivation {
       : task_(task),
         frame_(frame_of(*task.game)),
         law_(law_of<Num>(*task.game)),
-        first_cell_(task.logs.front().first_cell()),
-        visits_(first_cell_.back(), 0),
         players_(frame_.num_players()) {
     for (const Step h : all<Step>(frame_.horizon())) {
       for (const State s : all<State>(frame_.num_states(h))) places_.push_back({h, s});
+      first_cell_.push_back(places_.size());
     }
-    for (std::size_t j = 0; j < players_.size(); ++j) {
-      PlayerTables& own = players_[j];
-      for (const std::uint32_t n : task_.logs[j].num_actions()) {
+    visits_.resize(places_.size(), 0);
+    for (const Player player : all<Player>(players_.size())) {
+      PlayerTables& own = players_[player.index()];
+      for (const auto& [h, s] : places_) {
+        const std::size_t n = frame_.num_actions(player, h, s);
         own.answers_begin.push_back(own.answers_begin.back() + (swap() ? n * n : n));
         own.actions_begin.push_back(own.actions_begin.back() + n);
       }
@@ -54,6 +55,8 @@ class Derivation {
     }
     if (task_.output == CertifiedOutput::nested) {
       visit_in_order_of_play();
+    } else if (task_.output == CertifiedOutput::table) {
+      take_tables();
     } else {
       visit_cell_by_cell();
     }
@@ -374,6 +377,28 @@ class Derivation {
 
   // The Markov outputs.
 
+  void take_tables() {
+    const PolicyParts& first = task_.tables.front();
+    for (std::size_t h = frame_.horizon(); h-- > 0;) {
+      const std::size_t begin = first_cell_[h];
+      parallel_for(first_cell_[h + 1] - begin, task_.parallel, [&](std::size_t s) {
+        const std::size_t cell = begin + s;
+        Memory memory;
+        std::uint64_t sum = 0;
+        for (std::size_t i = first.first_part()[cell]; i < first.first_part()[cell + 1]; ++i) {
+          memory.policies.clear();
+          for (const PolicyParts& table : task_.tables) {
+            for (const double chance : table.policy(cell, i - first.first_part()[cell])) {
+              memory.policies.push_back(Numbers<Num>::of(chance));
+            }
+          }
+          sum += first.weights()[i];
+          average({0, players_.size()}, cell, first.weights()[i], sum, memory);
+        }
+      });
+    }
+  }
+
   void visit_cell_by_cell() {
     // Runs by cell, those of a cell in the order of segments; alike in all logs.
     const std::span<const PolicyLog::Run> runs = task_.logs.front().runs();
@@ -482,7 +507,7 @@ class Derivation {
   const DeriveTask& task_;
   const Frame& frame_;
   std::unique_ptr<Law<Num>> law_;
-  std::span<const std::size_t> first_cell_;
+  std::vector<std::size_t> first_cell_ = {0};
   std::vector<std::uint64_t> visits_;  // n of each cell
   std::vector<PlayerTables> players_;
   std::vector<Place> places_;  // of each cell

@@ -11,8 +11,9 @@
 //   W = max_b Q(b), for ce W = sum_b max_b' C(b, b')
 //
 // Nested output: visits in the order of play; step h + 1 is as it stood at the beginning of the
-// episode. Markov output: the last step first, so that step h + 1 is complete. Marginals: each
-// player's policies are averaged first. Where nothing was visited, play is uniform.
+// episode. Markov output: the last step first, so that step h + 1 is complete; tables likewise,
+// with the weights that they have. Marginals: each player's policies are averaged first. Where
+// nothing was visited, play is uniform.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +27,15 @@
 #include "vlearn/game/any_game.h"
 #include "vlearn/verify/interval.h"
 #include "vlearn/verify/policy_log.h"
+#include "vlearn/verify/policy_parts.h"
 
 namespace vlearn {
 
 struct DeriveTask {
   const AnyGame* game = nullptr;
-  std::span<const PolicyLog> logs = {};  ///< of each player; they fit the game and each other
+  /// Of each player one of either; they fit the game and each other.
+  std::span<const PolicyLog> logs = {};
+  std::span<const PolicyParts> tables = {};
   Target target = Target::cce;
   CertifiedOutput output = CertifiedOutput::nested;
   std::uint64_t weights = 1;  ///< c
@@ -51,9 +55,6 @@ struct Derived {
   Interval optimum = {};  ///< the best answer to others who play uniformly: with one player, best
   std::vector<std::uint32_t> best = {};  ///< what the last tables would answer, as a witness
 };
-
-/// How many actions a witness names: one for each cell, or for each cell and own action.
-[[nodiscard]] std::size_t witness_size(const PolicyLog& log, Target target);
 
 template <class Num>
 [[nodiscard]] std::vector<Derived> derive(const DeriveTask& task);

@@ -48,36 +48,16 @@ void expect_follows(const std::string& what, double stated, double derived, doub
       fmt::format("{}: stated {}, but {} follows from the others", what, stated, derived)};
 }
 
-std::vector<PolicyLog> read_logs(std::span<const std::filesystem::path> files, const Frame& frame) {
-  const std::size_t m = frame.num_players();
-  std::vector<PolicyLog> logs;
-  for (const std::filesystem::path& path : files) logs.push_back(PolicyLog::read(path));
-  if (logs.size() != m) {
-    throw Error(ErrorKind::input, "policies", fmt::format("there are {} files", logs.size()),
-                fmt::format("want one for each of the {} players", m));
-  }
-  std::stable_sort(logs.begin(), logs.end(),
-                   [](const PolicyLog& a, const PolicyLog& b) { return a.player() < b.player(); });
-  for (std::size_t j = 0; j < m; ++j) {
-    const PolicyLog& log = logs[j];
-    if (log.player() != Player(j)) throw log.error("is of a player who has a file already");
-    // Who plays alone may have been trained beside somebody without a choice.
-    if (log.num_players() != m && !(m == 1 && log.num_players() == 2)) {
-      throw log.error("is of a game with another number of players");
-    }
-  }
-  return logs;
-}
-
-void check_shape(const PolicyLog& log, const Frame& frame) {
-  const auto refuse = [&] { return log.error("does not fit the game"); };
-  if (log.first_cell().size() != frame.horizon() + 1) throw refuse();
+template <class Policy>
+void check_shape(const Policy& policy, const Frame& frame) {
+  const auto refuse = [&] { return policy.error("does not fit the game"); };
+  if (policy.first_cell().size() != frame.horizon() + 1) throw refuse();
   std::size_t cell = 0;
   for (const Step h : all<Step>(frame.horizon())) {
-    const std::size_t first = log.first_cell()[h.index()];
-    if (log.first_cell()[h.index() + 1] - first != frame.num_states(h)) throw refuse();
+    const std::size_t first = policy.first_cell()[h.index()];
+    if (policy.first_cell()[h.index() + 1] - first != frame.num_states(h)) throw refuse();
     for (const State s : all<State>(frame.num_states(h))) {
-      if (log.num_actions()[cell++] != frame.num_actions(log.player(), h, s)) throw refuse();
+      if (policy.num_actions()[cell++] != frame.num_actions(policy.player(), h, s)) throw refuse();
     }
   }
 }
@@ -95,17 +75,70 @@ void check_alike(const PolicyLog& log, const PolicyLog& first) {
   if (!alike) throw log.error("is not of the same run as " + first.source());
 }
 
+/// All draw from the same parts.
+void check_alike(const PolicyParts& table, const PolicyParts& first) {
+  const bool alike = std::ranges::equal(table.first_part(), first.first_part()) &&
+                     std::ranges::equal(table.weights(), first.weights()) &&
+                     table.target() == first.target();
+  if (!alike) throw table.error("does not have the parts of " + first.source());
+}
+
+/// Of PolicyLog or PolicyParts: one for each player, in their order.
+template <class Policy>
+std::vector<Policy> read_policies(std::span<const std::filesystem::path> files,
+                                  const Frame& frame) {
+  const std::size_t m = frame.num_players();
+  std::vector<Policy> policies;
+  for (const std::filesystem::path& path : files) policies.push_back(Policy::read(path));
+  if (policies.size() != m) {
+    throw Error(ErrorKind::input, "policies", fmt::format("there are {} files", policies.size()),
+                fmt::format("want one for each of the {} players", m));
+  }
+  std::stable_sort(policies.begin(), policies.end(),
+                   [](const Policy& a, const Policy& b) { return a.player() < b.player(); });
+  for (std::size_t j = 0; j < m; ++j) {
+    const Policy& own = policies[j];
+    if (own.player() != Player(j)) throw own.error("is of a player who has a file already");
+    // Who plays alone may have been trained beside somebody without a choice.
+    if (own.num_players() != m && !(m == 1 && own.num_players() == 2)) {
+      throw own.error("is of a game with another number of players");
+    }
+    check_shape(own, frame);
+    check_alike(own, policies.front());
+  }
+  return policies;
+}
+
 /// That the certificate speaks of these files and this game.
+template <class Policy>
 void check_identity(const Certificate& certificate,
                     const AnyGame& game,
-                    std::span<const PolicyLog> logs) {
+                    std::span<const Policy> policies) {
   expect_same("game_hash", certificate.game_hash, to_hex(law_hash_of(game)));
-  expect_same("players", certificate.players.size(), logs.size());
-  expect_same("policy_hashes", certificate.policy_hashes.size(), logs.size());
-  for (std::size_t j = 0; j < logs.size(); ++j) {
-    expect_same(fmt::format("policy_hashes[{}]", j), certificate.policy_hashes[j], logs[j].hash());
+  expect_same("players", certificate.players.size(), policies.size());
+  expect_same("policy_hashes", certificate.policy_hashes.size(), policies.size());
+  for (std::size_t j = 0; j < policies.size(); ++j) {
+    expect_same(fmt::format("policy_hashes[{}]", j), certificate.policy_hashes[j],
+                policies[j].hash());
   }
-  const PolicyLog& log = logs.front();
+  if (certificate.target == Target::optimal) {
+    expect_same("players", policies.size(), std::size_t{1});
+  }
+  if (certificate.target == Target::nash && !frame_of(game).zero_sum()) {
+    throw Refuted{"target: stated nash, but this is not a zero-sum game of two players"};
+  }
+}
+
+/// That players of nash share no index: one part everywhere.
+void check_executed(const Certificate& certificate, const PolicyParts& table) {
+  const bool correlated = table.weights().size() > table.num_actions().size();
+  if (certificate.target == Target::nash && correlated) {
+    throw Refuted{"target: stated nash, but the files correlate the players"};
+  }
+}
+
+/// That the certificate speaks of what is executed of these files.
+void check_executed(const Certificate& certificate, const PolicyLog& log) {
   expect_same("weights", certificate.weights, log.weights());
   expect_same("episodes", certificate.episodes, log.episodes());
   // Whether players share their indices decides what is executed; an average does not care.
@@ -113,10 +146,6 @@ void check_identity(const Certificate& certificate,
   if (certificate.output != CertifiedOutput::marginals && nash != (log.target() == Target::nash)) {
     throw Refuted{fmt::format("target: stated {}, but the files are executed for {}",
                               name_of(certificate.target), name_of(log.target()))};
-  }
-  if (certificate.target == Target::optimal) expect_same("players", logs.size(), std::size_t{1});
-  if (nash && !frame_of(game).zero_sum()) {
-    throw Refuted{"target: stated nash, but this is not a zero-sum game of two players"};
   }
   if (certificate.output != CertifiedOutput::nested) return;
   const std::uint64_t after = certificate.episodes + 1;
@@ -127,14 +156,18 @@ void check_identity(const Certificate& certificate,
   if (!good) throw Refuted{fmt::format("start.episode: stated {}, there are {}", start, after)};
 }
 
-void check_witness(const Certificate& certificate, std::size_t j, const PolicyLog& log) {
+template <class Policy>
+void check_witness(const Certificate& certificate, std::size_t j, const Policy& policy) {
   const std::vector<std::uint32_t>& witness = certificate.players[j].witness;
   if (witness.empty()) return;
   const std::string what = fmt::format("players[{}].witness", j);
-  expect_same(what, witness.size(), witness_size(log, certificate.target));
+  const bool swap = certificate.target == Target::ce;
+  std::size_t wanted = 0;
+  for (const std::uint32_t n : policy.num_actions()) wanted += swap ? n : 1;
+  expect_same(what, witness.size(), wanted);
   std::size_t i = 0;
-  for (const std::uint32_t n : log.num_actions()) {
-    for (std::uint32_t b = 0; b < (certificate.target == Target::ce ? n : 1); ++b, ++i) {
+  for (const std::uint32_t n : policy.num_actions()) {
+    for (std::uint32_t b = 0; b < (swap ? n : 1); ++b, ++i) {
       if (witness[i] >= n) {
         throw Refuted{
             fmt::format("{}[{}]: stated {}, there are {} actions", what, i, witness[i] + 1, n)};
@@ -143,20 +176,28 @@ void check_witness(const Certificate& certificate, std::size_t j, const PolicyLo
   }
 }
 
-bool use_rationals(const AnyGame& game, const PolicyLog& log, VerifyNumbers numbers) {
+/// Of a history.
+std::uint64_t visits_of(const PolicyLog& log, const Frame& frame) {
+  return log.episodes() * frame.horizon();
+}
+std::uint64_t visits_of(const PolicyParts& table, const Frame& frame) {
+  static_cast<void>(frame);
+  return table.weights().size();
+}
+
+bool use_rationals(const AnyGame& game, std::uint64_t visits, VerifyNumbers numbers) {
   const bool table =
       std::holds_alternative<DenseGame>(game) || std::holds_alternative<SparseGame>(game);
   if (!table || numbers == VerifyNumbers::intervals) return false;
   if (numbers == VerifyNumbers::rationals) return true;
   const Frame& frame = frame_of(game);
-  const std::uint64_t visits = log.episodes() * frame.horizon();
   if (visits > kRationalVisits) return false;
   double joint = 1.0;
   for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
     joint =
         std::max(joint, static_cast<double>(frame.num_joint_actions(cell).value_or(UINT64_MAX)));
   }
-  const auto cells = static_cast<double>(log.num_actions().size());
+  const auto cells = static_cast<double>(frame.num_cells());
   return (static_cast<double>(visits) + cells) * joint * static_cast<double>(frame.max_states()) *
              static_cast<double>(frame.num_players()) <=
          kRationalProducts;
@@ -165,17 +206,13 @@ bool use_rationals(const AnyGame& game, const PolicyLog& log, VerifyNumbers numb
 /// Numbers in the user's units, from those that were derived in [0, 1] rewards.
 class Units {
  public:
-  Units(const Frame& frame, std::span<const PolicyLog> logs) : frame_(frame) {
-    // A policy that is off by e of each chance moves an expectation over m of them by less than
-    // 1.01 m e of at most H_h, and so the value of an episode by the sum of these over its steps.
-    double error = 0.0;
-    for (const PolicyLog& log : logs) {
-      const std::uint32_t most =
-          *std::max_element(log.num_actions().begin(), log.num_actions().end());
-      error = std::max(error, log.rule().error(most));
-    }
+  /// A policy that is off by `error` of each chance moves an expectation over m of them by less
+  /// than 1.01 m error of at most H_h, and so the value of an episode by the sum of these over its
+  /// steps.
+  Units(const Frame& frame, double error) : frame_(frame) {
     const auto horizon = static_cast<double>(frame.horizon());
-    margin_ = 1.01 * static_cast<double>(logs.size()) * error * horizon * (horizon + 1.0) / 2.0;
+    margin_ =
+        1.01 * static_cast<double>(frame.num_players()) * error * horizon * (horizon + 1.0) / 2.0;
   }
 
   /// A value between 0 and H.
@@ -351,25 +388,42 @@ std::vector<Derived> derive_all(DeriveTask& task, const Certificate& certificate
   return again ? run() : derived;
 }
 
+void give(DeriveTask& task, std::span<const PolicyLog> logs) { task.logs = logs; }
+void give(DeriveTask& task, std::span<const PolicyParts> tables) { task.tables = tables; }
+
+/// How far policies may be from those that were played: replays of other code round otherwise.
+double replay_error(std::span<const PolicyLog> logs) {
+  double error = 0.0;
+  for (const PolicyLog& log : logs) {
+    const std::uint32_t most =
+        *std::max_element(log.num_actions().begin(), log.num_actions().end());
+    error = std::max(error, log.rule().error(most));
+  }
+  return error;
+}
+double replay_error(std::span<const PolicyParts>) { return 0.0; }
+
+template <class Policy>
 void check(const AnyGame& game,
-           std::span<const PolicyLog> logs,
+           std::span<const Policy> policies,
            const Certificate& certificate,
            const VerifyOptions& options,
            Verdict& verdict) {
-  check_identity(certificate, game, logs);
-  for (std::size_t j = 0; j < logs.size(); ++j) check_witness(certificate, j, logs[j]);
+  check_identity(certificate, game, policies);
+  check_executed(certificate, policies.front());
+  for (std::size_t j = 0; j < policies.size(); ++j) check_witness(certificate, j, policies[j]);
   const Frame& frame = frame_of(game);
   DeriveTask task;
   task.game = &game;
-  task.logs = logs;
+  give(task, policies);
   task.target = certificate.target;
   task.output = certificate.output;
   task.weights = certificate.weights;
   if (certificate.start != CertifiedStart::uniform) task.start_episode = certificate.start_episode;
   task.parallel = options.parallel;
-  verdict.rationals = use_rationals(game, logs.front(), options.numbers);
+  verdict.rationals = use_rationals(game, visits_of(policies.front(), frame), options.numbers);
   const std::vector<Derived> derived = derive_all(task, certificate, verdict.rationals);
-  const Units units(frame, logs);
+  const Units units(frame, replay_error(policies));
   verdict.players = in_units(certificate, frame, units, derived);
   Interval excess;
   Interval earned;
@@ -381,7 +435,7 @@ void check(const AnyGame& game,
       throw Refuted{"sum.lower: stated, but not for all players"};
     }
   }
-  for (const Player player : all<Player>(logs.size())) {
+  for (const Player player : all<Player>(policies.size())) {
     check_player(certificate, units, player, verdict.players[player.index()]);
     check_gap(certificate, player.index(), excess);
   }
@@ -401,22 +455,21 @@ Verdict verify(const AnyGame& game,
   if (certificate.stream_hash) {
     throw cannot("stream_hash", "stands in place of policy files, which were not kept");
   }
-  if (certificate.output == CertifiedOutput::monotone) {
-    throw cannot("output", "is monotone, and policy files do not say when values fell");
-  }
   const Frame& frame = frame_of(game);
   if (!frame.start_known()) throw cannot("game", "does not say where episodes begin");
-  const std::vector<PolicyLog> logs = read_logs(policy_files, frame);
-  for (const PolicyLog& log : logs) {
-    check_shape(log, frame);
-    check_alike(log, logs.front());
-  }
   Verdict verdict;
-  try {
-    check(game, logs, certificate, options, verdict);
-    verdict.accepted = true;
-  } catch (const Refuted& refuted) {
-    verdict.refuted = refuted.text;
+  const auto check_files = [&]<class Policy>(const std::vector<Policy>& policies) {
+    try {
+      check(game, std::span(policies), certificate, options, verdict);
+      verdict.accepted = true;
+    } catch (const Refuted& refuted) {
+      verdict.refuted = refuted.text;
+    }
+  };
+  if (certificate.output == CertifiedOutput::table) {
+    check_files(read_policies<PolicyParts>(policy_files, frame));
+  } else {
+    check_files(read_policies<PolicyLog>(policy_files, frame));
   }
   return verdict;
 }

@@ -101,9 +101,64 @@ class Certify(CommandTest):
     def test_monotone_output(self):
         self.learn("river-swim", "--monotone", "--episodes", "20000")
         text = self.good("certify", "run")
-        self.assertIn("output monotone", text)
+        self.assertIn("output table", text)
         one = self.certificate()
         self.assertAlmostEqual(one["players"][0]["deviation"]["upper"], 21700, delta=1)
+        self.good("verify", "river-swim", "run", "run/certificate.json")
+        # Played together, and by one alone, as the table says.
+        played = json.loads(self.good("play", "run", "--episodes", "2000", "--json"))
+        away = abs(played["players"][0]["mean_return"] - one["players"][0]["value"]["upper"])
+        self.assertLess(away, 5 * played["players"][0]["standard_error"])
+        trace = self.good("play", "run", "--episodes", "1", "--trace").splitlines()
+        steps = [json.loads(line) for line in trace]
+        moves = self.good(
+            "play",
+            "run/policy/player-1.markov",
+            "--index-seed",
+            "run/policy/index.seed",
+            "--private-seed",
+            "run/policy/player-1.seed",
+            input="".join(
+                json.dumps({key: step[key] for key in ("episode", "step", "state")}) + "\n"
+                for step in steps
+            ),
+        ).splitlines()
+        self.assertEqual(
+            [json.loads(move)["action"] for move in moves],
+            [step["players"][0]["action"] for step in steps],
+        )
+
+    def test_without_a_history_the_run_is_played_again(self):
+        self.learn(FOUR, "--episodes", "500", "--history", "none", "--seed", "4")
+        one = self.certificate()
+        self.assertEqual(len(one["stream_hash"]), 64)
+        self.assertNotIn("lower", one["gap"])
+        done = self.run_command("verify", FOUR, "run", "run/certificate.json")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--replay", done.stderr)
+        text = self.good("verify", "--replay", FOUR, "run", "run/certificate.json")
+        self.assertTrue(text.startswith("accepted"))
+        for change in (
+            lambda: one.update(stream_hash="0" * 64),
+            lambda: one.update(episodes=499, start={"rule": "last", "episode": 500}),
+            lambda: one["players"][1]["deviation"].update(
+                upper=one["players"][1]["deviation"]["upper"] - 1e-6
+            ),
+        ):
+            one = self.certificate()
+            change()
+            (self.folder / "bad.json").write_text(json.dumps(one))
+            done = self.run_command("verify", "--replay", FOUR, "run", "bad.json")
+            self.assertEqual(done.returncode, 4)
+            self.assertTrue(done.stdout.startswith("refuted"))
+        # The same seed with a history plays the same policies.
+        self.good("learn", FOUR, "--episodes", "500", "--seed", "4", "--out", "other", "--quiet")
+        other = json.loads((self.folder / "other/certificate.json").read_text())
+        self.assertEqual(other["gap"]["upper"], self.certificate()["gap"]["upper"])
+        done = self.run_command("verify", "--replay", FOUR, "other", "other/certificate.json")
+        self.assertEqual(done.returncode, 2)
+        done = self.run_command("verify", "--replay", "rps", "run", "run/certificate.json")
+        self.assertEqual(done.returncode, 3)
 
     def test_refusals(self):
         self.learn("rps", "--episodes", "10", "--history", "none")

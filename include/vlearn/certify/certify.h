@@ -13,12 +13,13 @@
 #include <vector>
 
 #include "vlearn/certify/nested.h"
+#include "vlearn/certify/stream_hash.h"
 #include "vlearn/core/certificate.h"
 #include "vlearn/core/container.h"
-#include "vlearn/core/hash.h"
 #include "vlearn/core/parallel.h"
 #include "vlearn/game/any_game.h"
 #include "vlearn/policy/history.h"
+#include "vlearn/policy/markov.h"
 
 namespace vlearn {
 
@@ -28,13 +29,13 @@ struct AssessedStart {
   std::uint64_t start_episode = 0;  ///< k, counted from 1; 0 for uniform
   Assessment assessment;
   double rounding = 0.0;
-  std::vector<std::vector<std::uint32_t>> witnesses;  ///< of each player
+  std::vector<std::vector<Plan>> witnesses;  ///< of each player: those that are worth trying
 };
 
 /// Certifies the nested output of a run that is being played, or played again.
 class RunCertifier {
  public:
-  /// The game must live on. Where no history is kept, a hash of all policies stands for it.
+  /// The game must live on.
   enum class Stream : std::uint8_t { not_hashed, hashed };
   RunCertifier(const AnyGame& game,
                Target target,
@@ -44,7 +45,7 @@ class RunCertifier {
   /// As NestedCertifier::visit().
   void visit(Step h, State s, const Profile& profile) {
     nested_->visit(h, s, profile);
-    if (stream_ == Stream::hashed) add_to_hash(h, s, profile);
+    if (stream_) stream_->visit(h, s, profile);
   }
   [[nodiscard]] std::uint64_t episodes() const noexcept { return nested_->episodes(); }
 
@@ -54,8 +55,7 @@ class RunCertifier {
   /// The smallest gap so far; nothing before the first record().
   [[nodiscard]] std::optional<double> best_gap() const noexcept { return best_gap_; }
 
-  /// Of the policies of all episodes so far, in the order of play: SHA-256 over the hash of the
-  /// episodes before and, for each step, the step, the state and all policies.
+  /// Of the policies of all episodes so far, where it was asked for.
   [[nodiscard]] std::optional<std::string> stream_hash() const;
 
   /// For best there was a record().
@@ -65,14 +65,10 @@ class RunCertifier {
   void load(ContainerArrays& arrays);
 
  private:
-  void add_to_hash(Step h, State s, const Profile& profile);
-
   const Frame& frame_;
   Target target_;
-  Stream stream_;
   std::unique_ptr<NestedCertifier> nested_;
-  Sha256Digest digest_ = {};             // of the episodes before
-  std::vector<std::byte> episode_ = {};  // what is hashed of this one
+  std::optional<StreamHash> stream_;
   std::optional<double> best_gap_;
   AssessedStart best_;
 };
@@ -114,20 +110,30 @@ void certify_history(RunCertifier& certifier,
 [[nodiscard]] Certificate certify_markov(const AnyGame& game,
                                          const CertificateTitle& title,
                                          Target target,
-                                         std::span<const PolicyFile> files);
+                                         std::span<const PolicyFile> files,
+                                         const ParallelOptions& options);
+
+/// Throws Error (input) unless tables are those of all players in their order, of the game's shape
+/// and with the same parts; for nash with one part.
+void check_tables(const Frame& frame, Target target, std::span<const MarkovTable> tables);
+
+/// The certificate of such tables. Upper and lower bounds agree.
+[[nodiscard]] Certificate certify_table(const AnyGame& game,
+                                        const CertificateTitle& title,
+                                        Target target,
+                                        std::span<const MarkovTable> tables,
+                                        const ParallelOptions& options);
 
 /// The policy of a player at a (step, state); valid until the next call.
 using MarkovPolicy = std::function<std::span<const double>(Player player, Step h, State s)>;
 
-/// The certificate of players who play Markov policies independently of each other: what they play
-/// in zero-sum games, where each draws indices of its own (`marginals`), and what monotonic
-/// V-learning returns. Upper and lower bounds agree.
-[[nodiscard]] Certificate certify_product(const AnyGame& game,
-                                          const CertificateTitle& title,
-                                          Target target,
-                                          CertifiedOutput output,
-                                          std::uint64_t weights,
-                                          std::uint64_t episodes,
-                                          const MarkovPolicy& policy);
+/// The certificate of players who play their averages independently of each other: what they do in
+/// zero-sum games, where each draws indices of its own. Upper and lower bounds agree.
+[[nodiscard]] Certificate certify_marginals(const AnyGame& game,
+                                            const CertificateTitle& title,
+                                            Target target,
+                                            std::uint64_t weights,
+                                            std::uint64_t episodes,
+                                            const MarkovPolicy& policy);
 
 }  // namespace vlearn

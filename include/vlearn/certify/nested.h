@@ -28,6 +28,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -35,6 +36,7 @@
 
 #include "vlearn/core/alpha.h"
 #include "vlearn/core/certificate.h"
+#include "vlearn/core/compensated.h"
 #include "vlearn/core/container.h"
 #include "vlearn/core/target.h"
 #include "vlearn/game/any_game.h"
@@ -59,13 +61,16 @@ class StartSums {
   StartSums() = default;
   /// Where the numbers of each state begin, and at last how many there are.
   explicit StartSums(std::vector<std::size_t> begins)
-      : begins_(std::move(begins)), sums_(begins_.back(), 0.0), since_(begins_.size() - 1, 0) {}
+      : begins_(std::move(begins)), sums_(2 * begins_.back(), 0.0), since_(begins_.size() - 1, 0) {}
 
   /// The numbers of state s were these at the beginning of the episode (counted from 0), and are
   /// about to change.
   void before_change(std::size_t s, std::uint64_t episode, std::span<const double> numbers) {
     const auto times = static_cast<double>(episode + 1 - since_[s]);
-    for (std::size_t i = 0; i < numbers.size(); ++i) sums_[begins_[s] + i] += times * numbers[i];
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const std::size_t place = begins_[s] + i;
+      add_compensated(sums_[place], sums_[begins_.back() + place], times * numbers[i]);
+    }
     since_[s] = episode + 1;
   }
   /// The mean over so many episodes, at least one, where the numbers are these at the end.
@@ -85,9 +90,12 @@ class StartSums {
 
  private:
   std::vector<std::size_t> begins_;
-  std::vector<double> sums_;
+  std::vector<double> sums_;  // and what they have lost to rounding
   std::vector<std::uint64_t> since_;
 };
+
+/// A deviation: an action of each cell, for ce of each cell and recommended action.
+using Plan = std::vector<std::uint32_t>;
 
 class NestedCertifier {
  public:
@@ -97,7 +105,7 @@ class NestedCertifier {
   NestedCertifier(NestedCertifier&&) = delete;
   NestedCertifier& operator=(NestedCertifier&&) = delete;
 
-  /// All visits of an episode in the order of its steps: so the numbers of step h + 1 are still
+  /// All visits of an episode in the order of its steps. So the numbers of step h + 1 are still
   /// those of the beginning of the episode when step h needs them. The last step ends it.
   virtual void visit(Step h, State s, const Profile& profile) = 0;
   [[nodiscard]] virtual std::uint64_t episodes() const noexcept = 0;
@@ -107,9 +115,17 @@ class NestedCertifier {
   /// and of those that start from one of them, drawn uniformly. There is one at least.
   [[nodiscard]] virtual Assessment uniform() const = 0;
 
-  /// The deviation that looks best, as certificates have it. Where `uniform` is set, at step 1 for
-  /// who does not know k.
-  [[nodiscard]] virtual std::vector<std::uint32_t> witness(Player player, bool uniform) const = 0;
+  /// Instead of visits, for a Markov policy: all that is played at a (step, state), each profile
+  /// with its share of all up to it, the first having 1. The later steps are there already; states
+  /// of one step may come from different threads.
+  using Absorb = std::function<void(const Profile& profile, double share)>;
+  using Parts = std::function<void(const Absorb& absorb)>;
+  virtual void set(Step h, State s, const Parts& parts) = 0;
+
+  /// The deviations that look best, as certificates have them. Where `uniform` is set, at step 1
+  /// for who does not know k. For ce there are two: who looks at what is recommended, and who does
+  /// not.
+  [[nodiscard]] virtual std::vector<Plan> witnesses(Player player, bool uniform) const = 0;
 
   /// No number above is off by more than this.
   [[nodiscard]] virtual double rounding() const noexcept = 0;
@@ -146,11 +162,10 @@ class NestedWitness {
   NestedWitness() = default;
 };
 
-/// witnesses[j]: of player j, as NestedCertifier::witness() makes them.
-[[nodiscard]] std::unique_ptr<NestedWitness> make_nested_witness(
-    const AnyGame& game,
-    Target target,
-    std::uint64_t weights,
-    std::vector<std::vector<std::uint32_t>> witnesses);
+/// witnesses[j]: of player j, one of NestedCertifier::witnesses().
+[[nodiscard]] std::unique_ptr<NestedWitness> make_nested_witness(const AnyGame& game,
+                                                                 Target target,
+                                                                 std::uint64_t weights,
+                                                                 std::vector<Plan> witnesses);
 
 }  // namespace vlearn

@@ -26,10 +26,10 @@ enum class CertifiedOutput : std::uint8_t {
   nested,     ///< the paper's: an index drawn at the start leads through the visits
   markov,     ///< the index is drawn anew at every step from all visits
   marginals,  ///< each player plays its averaged policy, independently of the others
-  monotone,   ///< the Markov policy of monotonic V-learning
+  table,      ///< a Markov policy that its files have as a table
 };
 inline constexpr std::array<std::string_view, 4> kCertifiedOutputNames = {"nested", "markov",
-                                                                          "marginals", "monotone"};
+                                                                          "marginals", "table"};
 
 /// Where an execution of the nested output begins.
 enum class CertifiedStart : std::uint8_t { uniform, last, best };
@@ -61,6 +61,7 @@ struct Certificate {
   std::string game_hash;
   Target target = Target::cce;
   CertifiedOutput output = CertifiedOutput::nested;
+  // Of all but tables:
   std::uint64_t weights = 0;   ///< c of the output weights (c + 1)/(c + n)
   std::uint64_t episodes = 0;  ///< K: the policy is made of the visits of so many
   /// Of the nested output: the index k is drawn uniformly from 1, ..., K, or is start_episode,

@@ -48,6 +48,9 @@ enum class OutputKind : std::uint8_t {
 /// 256 bits that nobody can guess from another one's.
 using PolicySeed = Sha256Digest;
 
+/// What keys the draws of a seed: its first 64 bits.
+[[nodiscard]] std::uint64_t stream_key(const PolicySeed& seed) noexcept;
+
 /// SHA-256 of the run's seed, a purpose and a player (0 for all): "index" or "private".
 [[nodiscard]] PolicySeed derive_seed(std::uint64_t run_seed,
                                      std::string_view purpose,

@@ -12,6 +12,7 @@
 
 #include "vlearn/game/evaluate.h"
 #include "vlearn/policy/execute.h"
+#include "vlearn/policy/markov.h"
 #include "vlearn/run/game_ref.h"
 #include "vlearn/run/run_folder.h"
 
@@ -27,6 +28,11 @@ class JointPlay {
   /// Error for files that are missing, damaged or of another game, or a start that they do not
   /// have.
   JointPlay(const StoredRun& run, GameRef game, const StartRule& start, OutputKind output);
+  /// The same of players who have tables, of a run of a game with this hash.
+  JointPlay(const std::filesystem::path& run,
+            const std::string& game_hash,
+            GameRef game,
+            Target target);
 
   /// One step of an episode, before its rewards.
   struct Seen {
@@ -45,7 +51,10 @@ class JointPlay {
  private:
   GameRef game_;
   std::vector<PolicyFile> files_;
-  std::vector<PolicyPlayer> players_;  // each refers to its file
+  std::vector<MarkovTable> tables_;
+  // Each refers to its file or its table:
+  std::vector<PolicyPlayer> players_;
+  std::vector<MarkovPlayer> table_players_;
 };
 
 }  // namespace vlearn

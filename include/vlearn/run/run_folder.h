@@ -22,6 +22,8 @@ namespace vlearn {
 // Where a run keeps the policy of each player, its private seed, and the seeds of the indices: one
 // for all players, or for nash one for each.
 [[nodiscard]] std::filesystem::path policy_path(const std::filesystem::path& run, Player player);
+/// Of those that have one: the Markov policy as a table.
+[[nodiscard]] std::filesystem::path markov_path(const std::filesystem::path& run, Player player);
 [[nodiscard]] std::filesystem::path private_seed_path(const std::filesystem::path& run,
                                                       Player player);
 [[nodiscard]] std::filesystem::path index_seed_path(const std::filesystem::path& run,
@@ -129,6 +131,7 @@ class RunFolder {
   Existing existing_;
   std::string config_;
   std::string config_hash_;
+  std::string game_hash_;
   FolderLock lock_;
   Checkpoints checkpoints_;
   std::optional<AppendFile> metrics_;

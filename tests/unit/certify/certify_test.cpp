@@ -26,6 +26,7 @@
 #include "support/mixture_record.h"
 #include "support/nested_value.h"
 #include "support/random_game.h"
+#include "support/random_tables.h"
 #include "support/recorded_run.h"
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/tsallis.h"
@@ -172,7 +173,7 @@ TEST(CertifyMarkov, IsBackwardInduction) {
       const MixtureRecord record(game, run, c);
       const MarkovMixture mixture = markov_mixture(record);
       for (const Target target : {Target::cce, Target::ce}) {
-        const Certificate certificate = certify_markov(any, {}, target, files);
+        const Certificate certificate = certify_markov(any, {}, target, files, {});
         EXPECT_EQ(certificate.output, CertifiedOutput::markov);
         EXPECT_EQ(certificate.weights, c);
         EXPECT_EQ(certificate.episodes, 150U);
@@ -193,9 +194,9 @@ TEST(CertifyMarkov, RefusesFilesThatAreNotOfOneRun) {
   files.push_back(run(1).file(0));
   files.push_back(run(2).file(1));
   error_of(ErrorKind::input,
-           [&] { static_cast<void>(certify_markov(any, {}, Target::cce, files)); });
+           [&] { static_cast<void>(certify_markov(any, {}, Target::cce, files, {})); });
   files[1] = run(1).file(1);
-  EXPECT_EQ(certify_markov(any, {}, Target::cce, files).episodes, 100U);
+  EXPECT_EQ(certify_markov(any, {}, Target::cce, files, {}).episodes, 100U);
 }
 
 TEST(CertifyProduct, IsBackwardInductionOnTheProductOfMarginals) {
@@ -222,8 +223,8 @@ TEST(CertifyProduct, IsBackwardInductionOnTheProductOfMarginals) {
     };
     for (const Target target : {Target::cce, Target::ce, Target::nash}) {
       if (target == Target::nash && !zero_sum) continue;
-      const Certificate certificate = certify_product(any, {}, target, CertifiedOutput::marginals,
-                                                      frame.horizon(), 150, policy);
+      const Certificate certificate =
+          certify_marginals(any, {}, target, frame.horizon(), 150, policy);
       EXPECT_EQ(certificate.output, CertifiedOutput::marginals);
       expect_markov(certificate, game, mixture);
       // Nobody can be worse off who may deviate from a product.
@@ -232,29 +233,93 @@ TEST(CertifyProduct, IsBackwardInductionOnTheProductOfMarginals) {
   }
 }
 
-/// Visits, in an order that is their number, whose weights 2 i / (n (n + 1)) of c = 1 add up to
-/// those of a lottery: for each visit the profile that it plays. Nothing where n is too small.
-std::optional<std::vector<std::size_t>> share_visits(const std::vector<WeightedProfile>& lottery,
-                                                     std::size_t n) {
-  std::vector<double> left;
-  for (const WeightedProfile& part : lottery) {
-    left.push_back(part.weight * static_cast<double>(n * (n + 1)) / 2.0);
-    if (std::abs(left.back() - std::round(left.back())) > 1e-9) return std::nullopt;
-  }
-  std::vector<std::size_t> plays(n);
-  const auto share = [&](const auto& self, std::size_t i) -> bool {
-    if (i == 0) return true;
-    for (std::size_t part = 0; part < left.size(); ++part) {
-      if (left[part] < static_cast<double>(i) - 1e-6) continue;
-      left[part] -= static_cast<double>(i);
-      plays[i - 1] = part;
-      if (self(self, i - 1)) return true;
-      left[part] += static_cast<double>(i);
+/// What the players of tables play together.
+MarkovMixture mixture_of(const Frame& frame, const std::vector<MarkovTable>& tables) {
+  return markov_of(frame, [&](Step h, State s, const std::vector<Action>& joint) {
+    const std::size_t cell = tables.front().cell(h, s);
+    const std::span<const std::uint64_t> weights = tables.front().weights_of(cell);
+    double sum = 0.0;
+    double total = 0.0;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      double chance = 1.0;
+      for (std::size_t j = 0; j < tables.size(); ++j) {
+        chance *= tables[j].policy(cell, i)[joint[j].index()];
+      }
+      sum += static_cast<double>(weights[i]) * chance;
+      total += static_cast<double>(weights[i]);
     }
-    return false;
+    return sum / total;
+  });
+}
+
+TEST(CertifyTable, IsBackwardInduction) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(seed);
+    const bool zero_sum = seed % 3 == 0;
+    RandomSizes sizes;
+    if (zero_sum) sizes = {.players = {2, 2}, .zero_sum = true};
+    const AnyGame any = random_game(seed, sizes);
+    const auto& game = std::get<DenseGame>(any);
+    const Frame& frame = game.frame();
+    for (const Target target : {Target::cce, Target::ce, Target::nash}) {
+      if (target == Target::nash && !zero_sum) continue;
+      const std::size_t parts = target == Target::nash ? 1 : 5;
+      const auto tables = random_tables(frame, target, parts, seed);
+      const Certificate certificate = certify_table(any, {}, target, tables, {.threads = 1});
+      EXPECT_EQ(certificate.output, CertifiedOutput::table);
+      expect_markov(certificate, game, mixture_of(frame, tables));
+      for (const std::size_t threads : {2U, 3U}) {
+        EXPECT_EQ(to_json(certify_table(any, {}, target, tables, {.threads = threads})),
+                  to_json(certificate));
+      }
+    }
+  }
+}
+
+TEST(CertifyTable, RefusesTablesThatDoNotFit) {
+  const AnyGame any = make_game("random:players=2,states=3,actions=3,horizon=2,seed=2");
+  const Frame& frame = frame_of(any);
+  const auto tables = random_tables(frame, Target::cce, 3, 1);
+  const auto refusal = [&](std::vector<MarkovTable> spoilt, Target target) {
+    return error_of(ErrorKind::input,
+                    [&] { static_cast<void>(certify_table(any, {}, target, spoilt, {})); });
   };
-  if (!share(share, n)) return std::nullopt;
-  return plays;
+  const auto of_game = [](const char* name) {
+    return random_tables(frame_of(make_game(name)), Target::cce, 3, 1);
+  };
+  EXPECT_NE(refusal({tables[0]}, Target::cce).find("one for each player"), std::string::npos);
+  EXPECT_NE(refusal({tables[1], tables[0]}, Target::cce).find("another player"), std::string::npos);
+  EXPECT_NE(refusal(tables, Target::nash).find("several parts"), std::string::npos);
+  auto weighted = tables;
+  ++weighted[1].weights.back();
+  EXPECT_NE(refusal(weighted, Target::cce).find("other parts"), std::string::npos);
+  for (const char* name : {"random:players=2,states=2,actions=3,horizon=2,seed=2",
+                           "random:players=2,states=3,actions=2,horizon=2,seed=2",
+                           "random:players=2,states=3,actions=3,horizon=1,seed=2",
+                           "random:players=2,states=3,actions=3,horizon=3,seed=2"}) {
+    EXPECT_NE(refusal(of_game(name), Target::cce).find("another shape"), std::string::npos);
+  }
+}
+
+/// A known solution as the players' tables.
+std::vector<MarkovTable> tables_of(const Frame& frame, const KnownSolution& known) {
+  std::vector<MarkovTable> tables;
+  for (const Player player : all<Player>(frame.num_players())) {
+    MarkovTable table = empty_markov_table(seat_of(frame, player), player, known.target, "");
+    std::size_t stage = 0;
+    for (const Step h : all<Step>(frame.horizon())) {
+      for (const State s : all<State>(frame.num_states(h))) {
+        for (const WeightedProfile& part : known.policy[stage]) {
+          table.add_part(static_cast<std::uint64_t>(std::llround(part.weight * 0x1p49)),
+                         Profile(frame.action_begins(h, s), part.policies)[player]);
+        }
+        table.end_cell();
+        ++stage;
+      }
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
 }
 
 struct Known {
@@ -262,34 +327,6 @@ struct Known {
   std::size_t lotteries = 0;
   std::size_t without_policy = 0;
 };
-
-/// A Markov lottery is a nested mixture whose later steps are all there before the earlier ones.
-void expect_known_lottery(const LoadedGame& loaded, const KnownSolution& known) {
-  const Frame& frame = frame_of(loaded.game);
-  const auto certifier = make_nested_certifier(loaded.game, known.target, 1);
-  std::size_t stage = known.policy.size();
-  for (std::size_t step = frame.horizon(); step-- > 0;) {
-    const Step h(step);
-    stage -= frame.num_states(h);
-    for (const State s : all<State>(frame.num_states(h))) {
-      const std::vector<WeightedProfile>& lottery = known.policy[stage + s.index()];
-      std::optional<std::vector<std::size_t>> plays;
-      for (std::size_t n = 1; n <= 12 && !plays; ++n) plays = share_visits(lottery, n);
-      ASSERT_TRUE(plays) << "no visits have these weights";
-      for (const std::size_t part : *plays) {
-        certifier->visit(h, s, Profile(frame.action_begins(h, s), lottery[part].policies));
-      }
-    }
-  }
-  const Assessment found = certifier->last();
-  for (const Player player : all<Player>(frame.num_players())) {
-    const std::size_t j = player.index();
-    const RewardRange& range = frame.range(player);
-    EXPECT_NEAR(found.deviations[j], found.values[j], 1e-9);
-    EXPECT_NEAR(range.from_unit(found.values[j], static_cast<double>(frame.horizon())),
-                known.values[j], 1e-9 * (range.high - range.low));
-  }
-}
 
 TEST(CertifyKnown, EquilibriaOfTheCatalogueHaveNoGap) {
   Known counts;
@@ -306,31 +343,16 @@ TEST(CertifyKnown, EquilibriaOfTheCatalogueHaveNoGap) {
       }
       const bool product = std::all_of(known.policy.begin(), known.policy.end(),
                                        [](const auto& lottery) { return lottery.size() == 1; });
-      if (!product) {
-        ++counts.lotteries;
-        expect_known_lottery(loaded, known);
-        continue;
-      }
-      ++counts.products;
-      std::vector<std::size_t> first_stage = {0};
-      for (const Step h : all<Step>(frame.horizon())) {
-        first_stage.push_back(first_stage.back() + frame.num_states(h));
-      }
-      const MarkovPolicy policy = [&](Player player, Step h, State s) {
-        const std::vector<WeightedProfile>& lottery =
-            known.policy[first_stage[h.index()] + s.index()];
-        return Profile(frame.action_begins(h, s), lottery.front().policies)[player];
-      };
+      ++(product ? counts.products : counts.lotteries);
       const Certificate certificate =
-          certify_product(loaded.game, {}, known.target, CertifiedOutput::marginals, 1, 1, policy);
+          certify_table(loaded.game, {}, known.target, tables_of(frame, known), {});
       for (const Player player : all<Player>(frame.num_players())) {
         const PlayerCertificate& one = certificate.players[player.index()];
         const RewardRange& range = frame.range(player);
         const double close = 1e-9 * (range.high - range.low);
         EXPECT_LE(one.gap_upper, close);
-        EXPECT_GE(one.gap_upper, 0.0);
-        EXPECT_LE(*one.gap_lower, 0.0);
         EXPECT_GE(*one.gap_lower, -close);
+        EXPECT_LE(*one.gap_lower, one.gap_upper);
         EXPECT_NEAR(one.value_lower, known.values[player.index()], close);
       }
     }

@@ -192,16 +192,35 @@ TYPED_TEST(Nested, WitnessesAreTheFirstBestAnswers) {
       plain.visit(visit.h, visit.s, profile_of(frame, visit));
     }
     for (const Player player : all<Player>(frame.num_players())) {
-      const std::vector<std::uint32_t> mu = cce->witness(player, false);
-      const std::vector<std::uint32_t> phi = ce->witness(player, false);
+      const std::vector<Plan> ignoring = cce->witnesses(player, false);
+      ASSERT_EQ(ignoring.size(), 1U);
+      const Plan& mu = ignoring[0];
+      const std::vector<Plan> both = ce->witnesses(player, false);
+      ASSERT_EQ(both.size(), 2U);
+      const Plan& phi = both[0];
+      const Plan& blind = both[1];
+      ASSERT_EQ(blind.size(), phi.size());
       std::size_t next_mu = 0;
       std::size_t next_phi = 0;
       for (const Step h : all<Step>(frame.horizon())) {
         for (const State s : all<State>(frame.num_states(h))) {
           const Action answer(mu.at(next_mu++));
           EXPECT_NEAR(plain.answer(player, h, s, answer), plain.deviating(player, h, s), 1e-12);
+          const std::size_t n = frame.num_actions(player, h, s);
+          // One answer to everything that is recommended, and no other would be better.
+          const auto to_all = [&](Action b) {
+            double sum = 0.0;
+            for (const Action told : all<Action>(n)) {
+              sum += plain.modification(player, h, s, told, b);
+            }
+            return sum;
+          };
+          for (const Action b : all<Action>(n)) {
+            EXPECT_EQ(blind.at(next_phi + b.index()), blind.at(next_phi));
+            EXPECT_LE(to_all(b), to_all(Action(blind.at(next_phi))) + 1e-12);
+          }
           double sum = 0.0;
-          for (const Action b : all<Action>(frame.num_actions(player, h, s))) {
+          for (const Action b : all<Action>(n)) {
             sum += plain.modification(player, h, s, b, Action(phi.at(next_phi++)));
           }
           EXPECT_NEAR(sum, plain.modifying(player, h, s), 1e-12);
@@ -216,7 +235,7 @@ TYPED_TEST(Nested, WitnessesAreTheFirstBestAnswers) {
 /// Witnesses as they lie in certificates.
 LongBounds::Witness witness_of(const Frame& frame,
                                Target target,
-                               const std::vector<std::vector<std::uint32_t>>& witnesses) {
+                               const std::vector<Plan>& witnesses) {
   return [&frame, target, &witnesses](Player player, Step h, State s, std::size_t b) {
     std::size_t place = 0;
     for (const Step step : all<Step>(h.index() + 1)) {
@@ -243,9 +262,9 @@ TYPED_TEST(Nested, IsNoFurtherOffThanItSays) {
       for (const Visit& visit : visits) {
         certifier->visit(visit.h, visit.s, profile_of(frame, visit));
       }
-      std::vector<std::vector<std::uint32_t>> witnesses;
+      std::vector<Plan> witnesses;
       for (const Player player : all<Player>(frame.num_players())) {
-        witnesses.push_back(certifier->witness(player, false));
+        witnesses.push_back(certifier->witnesses(player, false).back());
       }
       const auto witness = make_nested_witness(any, target, c, witnesses);
       const auto again = make_nested_certifier(any, target, c);

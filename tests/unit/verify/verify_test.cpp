@@ -7,17 +7,21 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/expect_error.h"
 #include "support/nested_bounds.h"
 #include "support/plain_certificate.h"
 #include "support/policy_files.h"
+#include "support/random_tables.h"
 #include "support/recorded_run.h"
 #include "vlearn/bandit/ftrl.h"
+#include "vlearn/certify/certify.h"
 #include "vlearn/core/hash.h"
 
 namespace vlearn {
@@ -339,11 +343,124 @@ TEST(Verify, RefusesFilesThatDoNotFit) {
     EXPECT_NE(error(make_game(name), paths).find("does not fit the game"), std::string::npos);
   }
   Certificate other_kind = certificate;
-  other_kind.output = CertifiedOutput::monotone;
+  other_kind.output = CertifiedOutput::table;
   error_of(ErrorKind::input, [&] { static_cast<void>(verify(run.game(), paths, other_kind)); });
   other_kind = certificate;
   other_kind.stream_hash = certificate.game_hash;
   error_of(ErrorKind::input, [&] { static_cast<void>(verify(run.game(), paths, other_kind)); });
+}
+
+/// Tables in files, and what is certified of them.
+struct TableRun {
+  TableRun(const std::string& name, Target target, std::size_t parts)
+      : game(make_game(name)),
+        tables(test::random_tables(frame_of(game), target, parts, 1, to_hex(law_hash_of(game)))) {
+    CertificateTitle title{name, to_hex(law_hash_of(game)), {}, {}};
+    for (const MarkovTable& table : tables) {
+      paths.push_back(folder / ("player-" + std::to_string(table.player.number()) + ".markov"));
+      write_markov(paths.back(), table);
+      title.player_names.push_back("somebody");
+      title.policy_hashes.push_back(
+          to_hex(sha256(FileBytes::read(paths.back(), 1U << 20U).bytes())));
+    }
+    certificate = certify_table(game, title, target, tables, {});
+  }
+  test::TemporaryFolder folder;
+  AnyGame game;
+  std::vector<MarkovTable> tables;
+  std::vector<std::filesystem::path> paths;
+  Certificate certificate;
+};
+
+TEST(Verify, AcceptsTables) {
+  const std::pair<const char*, Target> cases[] = {
+      {kGeneral, Target::cce},
+      {kGeneral, Target::ce},
+      {kZeroSum, Target::nash},
+      {"random:players=3,states=2,actions=2,horizon=2,seed=3", Target::cce},
+      {"random:players=1,states=4,actions=3,horizon=4,seed=3", Target::optimal},
+      {"random:players=3,states=2,actions=2,horizon=2,seed=3,kind=polymatrix", Target::cce},
+      {"congestion:players=4,routes=3,states=2,horizon=2,seed=5", Target::ce},
+      {"grid-game-2:horizon=3", Target::cce},
+  };
+  for (const auto& [name, target] : cases) {
+    SCOPED_TRACE(name);
+    const TableRun run(name, target, target == Target::nash ? 1 : 4);
+    for (const VerifyNumbers numbers : {VerifyNumbers::best, VerifyNumbers::intervals}) {
+      const Verdict verdict = verify(run.game, run.paths, run.certificate, {.numbers = numbers});
+      EXPECT_TRUE(verdict.accepted) << verdict.refuted;
+    }
+    // The file that is written, and read again.
+    const Certificate read = certificate_from_json(to_json(run.certificate), "certificate");
+    EXPECT_TRUE(verify(run.game, run.paths, read).accepted);
+  }
+}
+
+TEST(Verify, RefutesWhatIsNotTrueOfTables) {
+  const TableRun run(kGeneral, Target::cce, 4);
+  const auto refuted = [&](const auto& change) {
+    Certificate changed = run.certificate;
+    change(changed);
+    return verify(run.game, run.paths, changed).refuted;
+  };
+  const double step = 4.0 * run.certificate.players[0].rounding;
+  EXPECT_EQ(refuted([](Certificate&) {}), "");
+  EXPECT_TRUE(refuted([&](Certificate& c) {
+                c.players[1].deviation_upper += step;
+              }).starts_with("players[1].deviation.upper"));
+  EXPECT_TRUE(refuted([&](Certificate& c) {
+                *c.players[1].deviation_lower -= step;
+              }).starts_with("players[1].deviation.lower"));
+  EXPECT_TRUE(refuted([&](Certificate& c) {
+                c.players[0].value_lower -= step;
+              }).starts_with("players[0].value.lower"));
+  EXPECT_TRUE(refuted([](Certificate& c) {
+                c.policy_hashes[1] = c.policy_hashes[0];
+              }).starts_with("policy_hashes[1]"));
+  EXPECT_TRUE(refuted([](Certificate& c) { c.target = Target::nash; }).starts_with("target"));
+  // Another part of the same player is another policy.
+  MarkovTable other = run.tables[1];
+  std::swap(other.policies[0], other.policies[1]);
+  write_markov(run.paths[1], other);
+  EXPECT_TRUE(refuted([](Certificate&) {}).starts_with("policy_hashes[1]"));
+  EXPECT_TRUE(refuted([&](Certificate& c) {
+                c.policy_hashes[1] =
+                    to_hex(sha256(FileBytes::read(run.paths[1], 1U << 20U).bytes()));
+              }).starts_with("players["));
+  // Files that are none, or not of each other.
+  const auto error = [&] {
+    return error_of(ErrorKind::input,
+                    [&] { static_cast<void>(verify(run.game, run.paths, run.certificate)); });
+  };
+  other = run.tables[1];
+  ++other.weights[0];
+  write_markov(run.paths[1], other);
+  EXPECT_NE(error().find("does not have the parts"), std::string::npos);
+  const std::pair<std::function<void(MarkovTable&)>, const char*> damages[] = {
+      {[](MarkovTable& t) { t.weights[0] = 0; }, "cell 0"},
+      {[](MarkovTable& t) { t.weights[0] = kMaxPartWeights + 1; }, "cell 0"},
+      {[](MarkovTable& t) { t.policies[0] = -1.0; }, "no chance"},
+      {[](MarkovTable& t) { t.policies[0] += 1e-9; }, "cell 0"},
+      {[](MarkovTable& t) { t.policies.pop_back(); }, "too few"},
+      {[](MarkovTable& t) { t.policies.push_back(1.0); }, "more weights or policies"},
+      {[](MarkovTable& t) { t.num_players = 3; }, "another number of players"},
+      {[](MarkovTable& t) { t.target = Target::nash; }, "correlates"},
+      {[](MarkovTable& t) { t.num_actions[0] = 0; }, "cell 0"},
+      {[](MarkovTable& t) {
+         t.first_cell = {0, 9};
+       },
+       "does not fit"},
+      {[](MarkovTable& t) {
+         t.first_cell = {0, 3};
+       },
+       "number of actions"},
+  };
+  for (const auto& [damage, words] : damages) {
+    other = run.tables[1];
+    damage(other);
+    write_markov(run.paths[1], other);
+    EXPECT_NE(error().find(words), std::string::npos) << words << ": " << error();
+  }
 }
 
 /// A longer run in several segments, beside bounds that are kept up while it is played.
