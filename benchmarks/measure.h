@@ -44,6 +44,7 @@ using Work = std::function<double(std::size_t operations)>;
 [[nodiscard]] std::vector<Measurement> core();
 [[nodiscard]] std::vector<Measurement> game();
 [[nodiscard]] std::vector<Measurement> learn();
+[[nodiscard]] std::vector<Measurement> lp();
 [[nodiscard]] std::vector<Measurement> policy();
 
 }  // namespace vlearn::bench

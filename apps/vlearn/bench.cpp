@@ -79,6 +79,7 @@ ExitCode run(const Options& options) {
     if (options.group == "bandit") return bench::bandit();
     if (options.group == "certify") return bench::certify();
     if (options.group == "learn") return bench::learn();
+    if (options.group == "lp") return bench::lp();
     if (options.group == "policy") return bench::policy();
     return options.group == "core" ? bench::core() : bench::game();
   }();
@@ -102,8 +103,8 @@ void add_bench(CLI::App& app, Task& task) {
       "  vlearn bench --signature      the same on every machine");
   command
       ->add_option("group", options->group,
-                   "What to time: core, bandit, game, learn, policy or certify")
-      ->check(CLI::IsMember({"core", "bandit", "game", "learn", "policy", "certify"}));
+                   "What to time: core, bandit, game, lp, learn, policy or certify")
+      ->check(CLI::IsMember({"core", "bandit", "game", "lp", "learn", "policy", "certify"}));
   command->add_flag("--json", options->as_json, "One JSON object instead of the table");
   command->add_flag("--signature", options->signature,
                     "The hash of everything that fixed runs learn, instead of times");

@@ -50,6 +50,7 @@
 #include "vlearn/game/game_io.h"            // IWYU pragma: export
 #include "vlearn/game/polymatrix.h"         // IWYU pragma: export
 #include "vlearn/game/tabular.h"            // IWYU pragma: export
+#include "vlearn/lp/stage_solver.h"         // IWYU pragma: export
 #include "vlearn/policy/average.h"          // IWYU pragma: export
 #include "vlearn/policy/execute.h"          // IWYU pragma: export
 #include "vlearn/policy/history.h"          // IWYU pragma: export

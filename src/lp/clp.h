@@ -1,0 +1,19 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same programs by Clp, the linear programming code of COIN-OR. Only clp.cpp knows its headers.
+#pragma once
+
+#include <cstdint>
+
+#include "program.h"
+
+namespace vlearn::lp {
+
+enum class ClpRoute : std::uint8_t { primal, dual, unscaled };
+
+/// The primal or the dual simplex method; `unscaled` is the primal without Clp's scaling of rows.
+/// Prints nothing.
+void solve_by_clp(const Program& program, ClpRoute route, Vertex& vertex);
+
+}  // namespace vlearn::lp
