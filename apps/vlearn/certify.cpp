@@ -58,7 +58,7 @@ namespace {
 struct Options {
   std::string run;
   std::string output;
-  std::string start = "best";
+  std::string start;
   std::string file;
   std::uint64_t threads = 0;
   bool as_json = false;
@@ -68,11 +68,17 @@ ExitCode certify(const Options& options) {
   const StoredRun run = read_run(options.run);
   const LoadedGame game = load_game_of(run);
   CertifyOptions wanted;
-  wanted.output = run.config.learner.monotone ? CertifiedOutput::table : CertifiedOutput::nested;
+  const bool has_table = run.planned || run.config.learner.monotone;
+  wanted.output = has_table ? CertifiedOutput::table : CertifiedOutput::nested;
   if (!options.output.empty()) {
     wanted.output = named<CertifiedOutput>(kCertifiedOutputNames, options.output);
   }
-  wanted.start = named<CertifiedStart>(kCertifiedStartNames, options.start);
+  if (wanted.output != CertifiedOutput::nested && !options.start.empty()) {
+    throw Error(ErrorKind::usage, "--start", "is for the nested output", "leave it out");
+  }
+  if (!options.start.empty()) {
+    wanted.start = named<CertifiedStart>(kCertifiedStartNames, options.start);
+  }
   wanted.parallel.threads = options.threads;
   const Certificate certificate = certify_stored(run, game, wanted);
   const std::string text = to_json(certificate);
@@ -103,7 +109,7 @@ void add_certify(CLI::App& app, Task& task) {
   const auto words = [](const auto& names) {
     return CLI::IsMember(std::vector<std::string>(names.begin(), names.end()));
   };
-  command->add_option("run", options->run, "A run folder with its history")->required();
+  command->add_option("run", options->run, "A run folder with its policies")->required();
   command
       ->add_option("--output", options->output,
                    "Which policy: nested (the paper's), markov, marginals or table (of "

@@ -46,7 +46,8 @@ LoadedGame load_game_of(const StoredRun& run) {
     throw Error(ErrorKind::input, run.path.string(),
                 "was learned on another game than '" + printable(run.title.game, 100) + "' is now");
   }
-  if (!std::filesystem::exists(policy_path(run.path, Player(0)))) {
+  if (!std::filesystem::exists(policy_path(run.path, Player(0))) &&
+      !std::filesystem::exists(markov_path(run.path, Player(0)))) {
     throw Error(ErrorKind::input, run.path.string(), "has no policy files",
                 "learn without --history none");
   }

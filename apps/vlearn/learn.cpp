@@ -28,6 +28,7 @@
 #include "vlearn/run/joint_play.h"
 #include "vlearn/run/learn.h"
 #include "vlearn/run/run_folder.h"
+#include "vlearn/run/stored_policies.h"
 
 namespace vlearn::app {
 namespace {
@@ -304,6 +305,10 @@ ExitCode learn_all(Options options) {
   std::optional<StoredRun> stored;
   if (!options.resume.empty()) {
     stored = read_run(options.resume);
+    if (stored->planned) {
+      throw Error(ErrorKind::usage, options.resume, "was planned, not learned",
+                  "plan it again: vlearn solve GAME --force");
+    }
     if (options.game.empty() && stored->title.game == "-") {
       throw Error(ErrorKind::usage, options.resume, "has a game that came from standard input",
                   "give it again: vlearn learn GAME --resume RUN");

@@ -25,6 +25,7 @@
 #include "vlearn/run/certify_run.h"
 #include "vlearn/run/joint_play.h"
 #include "vlearn/run/run_folder.h"
+#include "vlearn/run/stored_policies.h"
 #include "vlearn/run/trainer.h"
 
 namespace vlearn::app {
@@ -103,14 +104,32 @@ void print_step(const JointPlay::Seen& seen) {
   print(json.end_array().end_object().text() + "\n");
 }
 
+/// What the run's certificate is about, else what the run returns.
+std::string default_output(const StoredRun& run) {
+  const std::filesystem::path path = certificate_path(run.path);
+  const bool has_table = run.planned || run.config.learner.monotone;
+  if (!std::filesystem::exists(path)) return has_table ? "table" : "nested";
+  const CertifiedOutput output = read_certificate(path).output;
+  if (output == CertifiedOutput::marginals) return "nested";  // nobody executes averages
+  return std::string(kCertifiedOutputNames[static_cast<std::size_t>(output)]);
+}
+
+/// Tables are drawn from alike whenever an episode begins.
+void check_start(const Options& options) {
+  if (options.output == "nested" || options.start.empty()) return;
+  throw Error(ErrorKind::usage, "--start", "is for the nested output",
+              "leave it out: output " + options.output + " has no start");
+}
+
 /// All players in the game of the run.
 ExitCode play_run(Options options) {
   const StoredRun run = read_run(options.what);
   const LoadedGame game = load_game_of(run);
   const std::uint64_t episodes = parse_count("--episodes", options.episodes);
   const std::uint64_t seed = parse_natural("--seed", options.seed);
-  if (options.output.empty()) options.output = run.config.learner.monotone ? "table" : "nested";
+  if (options.output.empty()) options.output = default_output(run);
   const bool table = options.output == "table";
+  check_start(options);
   const std::string start = table ? "" : resolve_start(options, run, game);
   JointPlay play =
       table ? JointPlay(run.path, run.title.game_hash, ref_of(game.game), run.config.learner.target)
@@ -223,12 +242,22 @@ ExitCode play_alone(const Options& options) {
     return std::pair(read_seed(options.index_seed), read_seed(options.private_seed));
   };
   if (std::filesystem::path(options.what).extension() == ".markov") {
+    if (!options.output.empty() && options.output != "table") {
+      throw Error(ErrorKind::usage, "--output", "the file is a table", "leave it out");
+    }
+    if (!options.start.empty()) {
+      throw Error(ErrorKind::usage, "--start", "is for the nested output", "leave it out");
+    }
     const MarkovTable table = read_markov(options.what);
     check_player(options, table.player);
     const auto [index, own] = seeds();
     MarkovPlayer player(table, index, own);
     answer_observations(player, table.first_cell);
     return ExitCode::good;
+  }
+  if (options.output == "table") {
+    throw Error(ErrorKind::usage, "--output table", "the file is a history",
+                "use nested or markov, or give a .markov file");
   }
   const PolicyFile file = PolicyFile::open(options.what, make_replayer);
   check_player(options, file.header().player);

@@ -23,6 +23,7 @@
 #include "vlearn/policy/average.h"
 #include "vlearn/run/joint_play.h"
 #include "vlearn/run/run_folder.h"
+#include "vlearn/run/stored_policies.h"
 #include "vlearn/run/trainer.h"
 
 namespace vlearn::app {

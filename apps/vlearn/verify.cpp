@@ -21,6 +21,7 @@
 #include "vlearn/core/version.h"
 #include "vlearn/run/certify_run.h"
 #include "vlearn/run/replay_run.h"
+#include "vlearn/run/stored_policies.h"
 #include "vlearn/verify/verify.h"
 
 namespace vlearn::app {
@@ -40,9 +41,11 @@ struct Options {
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string path = (std::filesystem::temp_directory_path() / "vlearn-XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr) {
-      throw Error(ErrorKind::input, path, "cannot be made", "set TMPDIR to a folder with room");
+    std::error_code failure;
+    const std::filesystem::path parent = std::filesystem::temp_directory_path(failure);
+    std::string path = (parent / "vlearn-XXXXXX").string();
+    if (failure || mkdtemp(path.data()) == nullptr) {
+      throw Error(ErrorKind::usage, path, "cannot be made", "set TMPDIR to a folder with room");
     }
     path_ = path;
   }
@@ -87,7 +90,9 @@ std::string as_json(const Certificate& certificate, const Verdict& verdict) {
   verdict.accepted ? json.null() : json.value(verdict.refuted);
   json.member("game_hash", certificate.game_hash).key("policy_hashes").begin_array();
   for (const std::string& hash : certificate.policy_hashes) json.value(hash);
-  json.end_array().member("numbers", verdict.rationals ? "rationals" : "intervals");
+  json.end_array();
+  if (certificate.stream_hash) json.member("stream_hash", *certificate.stream_hash);
+  json.member("numbers", verdict.rationals ? "rationals" : "intervals");
   json.key("derived").begin_array();
   for (std::size_t j = 0; j < verdict.players.size(); ++j) {
     const VerifiedPlayer& player = verdict.players[j];
@@ -108,10 +113,14 @@ std::string bounds(double upper, const std::optional<double>& lower) {
 
 std::string as_text(const Certificate& certificate, const Verdict& verdict) {
   if (!verdict.accepted) return "refuted: " + printable(verdict.refuted) + "\n";
-  std::string text = fmt::format(
-      "accepted: gap {}, target {}, {} episodes; derived again in {}\n",
-      bounds(certificate.gap_upper, certificate.gap_lower), name_of(certificate.target),
-      certificate.episodes, verdict.rationals ? "exact rationals" : "outward-rounded intervals");
+  std::string text =
+      fmt::format("accepted: gap {}, target {}, output {}{}; derived again in {}\n",
+                  bounds(certificate.gap_upper, certificate.gap_lower), name_of(certificate.target),
+                  kCertifiedOutputNames[static_cast<std::size_t>(certificate.output)],
+                  certificate.output == CertifiedOutput::table
+                      ? ""
+                      : fmt::format(" of {} episodes", certificate.episodes),
+                  verdict.rationals ? "exact rationals" : "outward-rounded intervals");
   text += fmt::format("{:<20}{:>24}{:>24}{:>28}\n", "player", "value", "deviation", "gap");
   const std::size_t players = certificate.players.size();
   for (std::size_t j = 0; j < std::min(players, kShownPlayers); ++j) {
@@ -134,8 +143,17 @@ ExitCode report(const Options& options, const Certificate& certificate, const Ve
   return verdict.accepted ? ExitCode::good : ExitCode::gap;
 }
 
+/// A certificate of more episodes than were played is not worth playing for.
+void check_episodes(const StoredRun& run, const Certificate& certificate) {
+  const std::filesystem::path file = run.path / "result.json";
+  const JsonDocument result = JsonDocument::read(file);
+  if (result.root().at("episodes").natural(UINT64_MAX) != certificate.episodes) {
+    throw Error(ErrorKind::input, file.string(), "is of other episodes than the certificate");
+  }
+}
+
 /// Plays the run again, for the policies that it did not keep, and verifies with them.
-ExitCode replay(const Options& options, const LoadedGame& loaded, Certificate certificate) {
+ExitCode replay(const Options& options, const LoadedGame& loaded, const Certificate& certificate) {
   if (options.files.size() != 2) {
     throw Error(ErrorKind::usage, "--replay", "wants a run and its certificate");
   }
@@ -147,12 +165,19 @@ ExitCode replay(const Options& options, const LoadedGame& loaded, Certificate ce
   if (run.title.game_hash != to_hex(law_hash_of(loaded.game))) {
     throw Error(ErrorKind::input, options.files.front(), "is a run of another game");
   }
+  check_episodes(run, certificate);
   const ScratchFolder scratch;
   const CancelToken cancel = stop_on_signals();
   const std::filesystem::path again = scratch.path() / "run";
   const std::string hash = replay_run(run, loaded, certificate.episodes, again, cancel);
   if (cancel.requested()) return ExitCode::interrupted;
   if (hash != *certificate.stream_hash) {
+    if (run.version != build_info().version) {
+      throw Error(ErrorKind::input, options.files.front(),
+                  fmt::format("was played by version {}, and this is {}, which may draw other bits",
+                              printable(run.version, 40), build_info().version),
+                  "verify it with the version that played it");
+    }
     Verdict verdict;
     verdict.refuted =
         fmt::format("stream_hash: stated {}, derived {}", *certificate.stream_hash, hash);
@@ -162,8 +187,13 @@ ExitCode replay(const Options& options, const LoadedGame& loaded, Certificate ce
   Certificate with_files = certificate;
   with_files.stream_hash.reset();
   with_files.policy_hashes = certificate_title(run.title, loaded, paths).policy_hashes;
-  return report(options, certificate,
-                verify(loaded.game, paths, with_files, {.parallel = {.threads = options.threads}}));
+  try {
+    return report(options, certificate,
+                  verify(loaded.game, paths, with_files,
+                         {.parallel = {.threads = options.threads, .cancel = cancel}}));
+  } catch (const Cancelled&) {
+    return ExitCode::interrupted;
+  }
 }
 
 ExitCode run(const Options& options) {

@@ -42,7 +42,7 @@ double down(double x) { return std::nextafter(x, -std::numeric_limits<double>::i
 /// The best deviations that were found, and what they earn.
 struct Earned {
   std::vector<double> values;
-  std::vector<Plan> plans;
+  std::vector<WitnessPlan> plans;
 };
 
 /// Everything that follows from values and deviations, in units of [0, 1] rewards.
@@ -208,6 +208,7 @@ void check_tables(const Frame& frame, Target target, std::span<const MarkovTable
   }
   for (std::size_t j = 0; j < tables.size(); ++j) {
     const MarkovTable& table = tables[j];
+    check(table, fmt::format("the table of player {}", j + 1));
     if (table.player != Player(j)) throw refuse(j, "is of another player");
     if (table.first_cell.size() != frame.horizon() + 1) {
       throw refuse(j, "has another shape than the game");
@@ -294,8 +295,9 @@ void RunCertifier::save(ContainerWriter& writer) const {
     for (const auto* numbers : {&best_.assessment.values, &best_.assessment.deviations}) {
       best.insert(best.end(), numbers->begin(), numbers->end());
     }
-    for (const std::vector<Plan>& plans : best_.witnesses) {
-      for (const Plan& plan : plans) witnesses.insert(witnesses.end(), plan.begin(), plan.end());
+    for (const std::vector<WitnessPlan>& plans : best_.witnesses) {
+      for (const WitnessPlan& plan : plans)
+        witnesses.insert(witnesses.end(), plan.begin(), plan.end());
     }
   }
   writer.own("certify.best", std::move(best));
@@ -339,7 +341,7 @@ void RunCertifier::load(ContainerArrays& arrays) {
               best_.assessment.deviations.begin());
   std::span<const std::uint32_t> rest = witnesses;
   for (const Player player : all<Player>(m)) {
-    for (Plan& plan : best_.witnesses[player.index()]) {
+    for (WitnessPlan& plan : best_.witnesses[player.index()]) {
       if (rest.size() < plan.size()) throw refuse("certify.best_witnesses");
       std::size_t i = 0;
       for (const Step h : all<Step>(frame_.horizon())) {
@@ -374,12 +376,12 @@ Certificate certify_nested(const AnyGame& game,
   if (!files.empty()) {
     const bool uniform = assessed.start == CertifiedStart::uniform;
     // All players have as many plans: the first of each, the second of each, ...
-    std::vector<std::vector<Plan>> plans(assessed.witnesses.front().size());
-    for (const std::vector<Plan>& own : assessed.witnesses) {
+    std::vector<std::vector<WitnessPlan>> plans(assessed.witnesses.front().size());
+    for (const std::vector<WitnessPlan>& own : assessed.witnesses) {
       for (std::size_t i = 0; i < own.size(); ++i) plans[i].push_back(own[i]);
     }
     std::vector<std::unique_ptr<NestedWitness>> witnesses;
-    for (const std::vector<Plan>& of_all : plans) {
+    for (const std::vector<WitnessPlan>& of_all : plans) {
       witnesses.push_back(make_nested_witness(game, target, weights, of_all));
     }
     replay_profiles(files, uniform ? episodes : assessed.start_episode - 1, options,

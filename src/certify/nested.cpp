@@ -26,20 +26,13 @@ namespace {
 
 constexpr double kEpsilon = 0x1p-53;
 
-/// One number for each player and state of a step, as backups want them; and what averages of them
-/// have lost to rounding.
+/// One number for each player and state of a step, as backups want them.
 class StepValues {
  public:
   StepValues(std::size_t num_players, std::size_t num_states)
-      : num_states_(num_states),
-        values_(num_players * num_states, 0.0),
-        lost_(num_players * num_states, 0.0) {}
-  void set(std::size_t player, State s, double value) noexcept {
-    values_[player * num_states_ + s.index()] = value;
-  }
-  void move(std::size_t player, State s, double share, double x) noexcept {
-    const std::size_t place = player * num_states_ + s.index();
-    move_compensated(values_[place], lost_[place], share, x);
+      : num_states_(num_states), values_(num_players * num_states, 0.0) {}
+  [[nodiscard]] double& at(std::size_t player, State s) noexcept {
+    return values_[player * num_states_ + s.index()];
   }
   [[nodiscard]] double at(std::size_t player, State s) const noexcept {
     return values_[player * num_states_ + s.index()];
@@ -47,13 +40,21 @@ class StepValues {
   [[nodiscard]] NextValues next() const noexcept { return {values_, num_states_}; }
   [[nodiscard]] std::span<double> all() noexcept { return values_; }
   [[nodiscard]] std::span<const double> all() const noexcept { return values_; }
-  [[nodiscard]] std::span<double> lost() noexcept { return lost_; }
-  [[nodiscard]] std::span<const double> lost() const noexcept { return lost_; }
 
  private:
   std::size_t num_states_;
   std::vector<double> values_;
-  std::vector<double> lost_;
+};
+
+/// Values that are averages, and what they have lost to rounding.
+struct StepAverages {
+  StepAverages(std::size_t num_players, std::size_t num_states)
+      : values(num_players, num_states), lost(num_players, num_states) {}
+  void move(std::size_t player, State s, double share, double x) noexcept {
+    move_compensated(values.at(player, s), lost.at(player, s), share, x);
+  }
+  StepValues values;
+  StepValues lost;
 };
 
 /// of(s, row), averaged by the law of the first state.
@@ -162,7 +163,7 @@ class Certifier final : public NestedCertifier {
     const Level& first = levels_.front();
     return assess([&](State s, std::span<double> values, std::span<double> deviations) {
       for (std::size_t j = 0; j < values.size(); ++j) {
-        values[j] = first.follow.at(j, s);
+        values[j] = first.follow.values.at(j, s);
         deviations[j] = first.deviate.at(j, s);
       }
     });
@@ -182,10 +183,10 @@ class Certifier final : public NestedCertifier {
     });
   }
 
-  [[nodiscard]] std::vector<Plan> witnesses(Player player, bool uniform) const override {
+  [[nodiscard]] std::vector<WitnessPlan> witnesses(Player player, bool uniform) const override {
     const bool swap = target_ == Target::ce;
-    Plan looking;
-    Plan blind;
+    WitnessPlan looking;
+    WitnessPlan blind;
     std::vector<double> row;
     std::vector<double> sums;
     for (const Step h : all<Step>(frame_.horizon())) {
@@ -213,15 +214,16 @@ class Certifier final : public NestedCertifier {
   /// Let eps be 2^-53 and V = H. One visit adds the error of a backup to what the next step has
   /// already, weighted like everything else; and a share of the rounding of its own operations: of
   /// at most 6 eps V with the weight alpha, while what is lost in the sum itself is kept aside, so
-  /// that 2^-100 V remain of each of 2^40 visits at most. Policies sum to one within B eps each.
-  /// Maxima add nothing, sums over B actions B eps V, over S first states S eps V, over the visits
-  /// of a first state (start `uniform`) a few eps V. Twice that covers terms of second order.
+  /// that 2^-100 V remain of each of 2^40 visits at most. Policies sum to one within 2 (B + 2) eps
+  /// each. Maxima add nothing, sums over B actions B eps V, over S first states S eps V, over the
+  /// visits of a first state (start `uniform`) a few eps V. Twice that covers terms of second
+  /// order.
   [[nodiscard]] double rounding() const noexcept override {
     const auto horizon = static_cast<double>(frame_.horizon());
     const auto actions = static_cast<double>(frame_.max_actions());
     const auto players = static_cast<double>(frame_.num_players());
     const double backup =
-        game_.backup_error(horizon) + players * actions * kEpsilon * (1.0 + horizon);
+        game_.backup_error(horizon) + players * 2.0 * (actions + 2.0) * kEpsilon * (1.0 + horizon);
     double sum = 0.0;
     for (std::size_t h = 0; h < frame_.horizon(); ++h) {
       sum += backup + (12.0 + 2.0 * actions) * kEpsilon * horizon;
@@ -238,9 +240,9 @@ class Certifier final : public NestedCertifier {
     std::vector<std::span<const double>> lost;
     for (const auto& step : visits_.all_counts()) counts.emplace_back(step);
     for (const Level& level : levels_) {
-      follow.push_back(level.follow.all());
+      follow.push_back(level.follow.values.all());
       answers.emplace_back(level.answers);
-      lost.push_back(level.follow.lost());
+      lost.push_back(level.follow.lost.all());
       lost.emplace_back(level.lost);
     }
     writer.add_parts("certify.visits", counts);
@@ -257,9 +259,9 @@ class Certifier final : public NestedCertifier {
     std::vector<std::span<double>> lost;
     for (auto& step : visits_.all_counts()) counts.emplace_back(step);
     for (Level& level : levels_) {
-      follow.push_back(level.follow.all());
+      follow.push_back(level.follow.values.all());
       answers.emplace_back(level.answers);
-      lost.push_back(level.follow.lost());
+      lost.push_back(level.follow.lost.all());
       lost.emplace_back(level.lost);
     }
     arrays.take_parts("certify.visits", counts);
@@ -297,7 +299,7 @@ class Certifier final : public NestedCertifier {
   struct Level {
     Level(std::size_t num_players, std::size_t num_states)
         : follow(num_players, num_states), deviate(num_players, num_states) {}
-    StepValues follow;                      // U
+    StepAverages follow;                    // U
     StepValues deviate;                     // W
     std::vector<std::size_t> begins = {0};  // of each state among the answers
     std::vector<double> answers;            // Q of each player, or C
@@ -331,7 +333,7 @@ class Certifier final : public NestedCertifier {
   [[nodiscard]] std::span<const double> start_values(State s) const {
     start_values_.resize(frame_.num_players());
     for (std::size_t j = 0; j < start_values_.size(); ++j) {
-      start_values_[j] = levels_.front().follow.at(j, s);
+      start_values_[j] = levels_.front().follow.values.at(j, s);
     }
     return start_values_;
   }
@@ -345,7 +347,7 @@ class Certifier final : public NestedCertifier {
     if (target_ == Target::nash) {
       game_.backup_all(stage, deviate, q, scratch.workspace);
     } else {
-      const NextValues follow = last ? NextValues() : next->follow.next();
+      const NextValues follow = last ? NextValues() : next->follow.values.next();
       backup_both(game_, stage, follow, deviate, scratch.values, q, scratch.workspace);
       for (std::size_t j = 0; j < scratch.values.size(); ++j) {
         level.follow.move(j, stage.s, share, scratch.values[j]);
@@ -373,7 +375,7 @@ class Certifier final : public NestedCertifier {
     Level& level = levels_[h.index()];
     const double* answer = level.answers.data() + level.begins[s.index()];
     for (const Player player : all<Player>(frame_.num_players())) {
-      level.deviate.set(player.index(), s, best_sum(answer, h, s, player));
+      level.deviate.at(player.index(), s) = best_sum(answer, h, s, player);
     }
   }
 
@@ -417,7 +419,7 @@ class Certifier final : public NestedCertifier {
 template <KnownGame G>
 class Witness final : public NestedWitness {
  public:
-  Witness(const G& game, Target target, std::uint64_t weights, std::vector<Plan> witnesses)
+  Witness(const G& game, Target target, std::uint64_t weights, std::vector<WitnessPlan> witnesses)
       : game_(game),
         frame_(game.frame()),
         target_(target),
@@ -463,7 +465,7 @@ class Witness final : public NestedWitness {
   void absorb(const Stage& stage, double alpha) noexcept {
     const ActionValues q(frame_.action_begins(stage.h, stage.s), q_);
     const std::size_t h = stage.h.index();
-    const NextValues next = frame_.is_last(stage.h) ? NextValues() : levels_[h + 1].next();
+    const NextValues next = frame_.is_last(stage.h) ? NextValues() : levels_[h + 1].values.next();
     game_.backup_all(stage, next, q, workspace_);
     const std::size_t m = frame_.num_players();
     const std::size_t place = (h == 0 ? 0 : first_cell_[h - 1]) + stage.s.index() * m;
@@ -484,7 +486,7 @@ class Witness final : public NestedWitness {
   [[nodiscard]] std::span<const double> start_values(State s) const {
     start_values_.resize(frame_.num_players());
     for (std::size_t j = 0; j < start_values_.size(); ++j) {
-      start_values_[j] = levels_.front().at(j, s);
+      start_values_[j] = levels_.front().values.at(j, s);
     }
     return start_values_;
   }
@@ -494,10 +496,10 @@ class Witness final : public NestedWitness {
   Target target_;
   AlphaWeights alpha_;
   VisitCounts visits_;
-  std::vector<Plan> witnesses_;          // of each player
+  std::vector<WitnessPlan> witnesses_;   // of each player
   std::vector<std::size_t> begins_;      // [cell][player] among them
   std::vector<std::size_t> first_cell_;  // where each step's begins end
-  std::vector<StepValues> levels_;
+  std::vector<StepAverages> levels_;
   StartSums sums_;
   std::vector<double> q_;
   mutable std::vector<double> start_values_;
@@ -520,7 +522,7 @@ std::unique_ptr<NestedCertifier> make_nested_certifier(const AnyGame& game,
 std::unique_ptr<NestedWitness> make_nested_witness(const AnyGame& game,
                                                    Target target,
                                                    std::uint64_t weights,
-                                                   std::vector<Plan> witnesses) {
+                                                   std::vector<WitnessPlan> witnesses) {
   return std::visit(
       [&](const auto& model) -> std::unique_ptr<NestedWitness> {
         return std::make_unique<Witness<std::remove_cvref_t<decltype(model)>>>(

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "vlearn/core/assert.h"
+#include "vlearn/core/compensated.h"
 #include "vlearn/core/error.h"
 #include "vlearn/policy/walk.h"
 
@@ -23,13 +24,15 @@ CellAverage average_of(const PolicyFile& file,
   CellAverage average{n, {fresh.begin(), fresh.end()}, {}, {fresh.begin(), fresh.end()}};
   if (n == 0) return average;
   average.played.assign(num_actions, 0.0);
+  // Policies sum to one, and so must their average after any number of visits.
+  std::vector<double> lost(num_actions, 0.0);
   for (;; walk.next()) {
     VLEARN_ASSERT(walk.logged());
     // The first weight is 1: what was there before does not matter.
     const double rate = alpha.rate(walk.visit());
     const std::span<const double> policy = walk.policy();
     for (std::size_t b = 0; b < num_actions; ++b) {
-      average.averaged[b] += rate * (policy[b] - average.averaged[b]);
+      move_compensated(average.averaged[b], lost[b], rate, policy[b]);
       average.played[b] -= rate * average.played[b];
     }
     average.played[walk.action().index()] += rate;

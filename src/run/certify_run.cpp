@@ -6,7 +6,7 @@
 #include "vlearn/core/error.h"
 #include "vlearn/core/hash.h"
 #include "vlearn/policy/average.h"
-#include "vlearn/run/joint_play.h"
+#include "vlearn/run/stored_policies.h"
 
 namespace vlearn {
 namespace {
@@ -38,9 +38,9 @@ class PolicyArray {
 Certificate certify_tables(const StoredRun& run,
                            const LoadedGame& game,
                            const ParallelOptions& options) {
-  if (!run.config.learner.monotone) {
+  if (!run.planned && !run.config.learner.monotone) {
     throw Error(ErrorKind::usage, "--output table",
-                "only runs that were learned with --monotone have one");
+                "only runs that were planned or learned with --monotone have one");
   }
   const std::size_t players = frame_of(game.game).num_players();
   return certify_table(
@@ -50,18 +50,6 @@ Certificate certify_tables(const StoredRun& run,
 }
 
 }  // namespace
-
-std::vector<PolicyFile> open_policies(const StoredRun& run, const Frame& frame) {
-  std::vector<PolicyFile> files;
-  for (const Player player : all<Player>(frame.num_players())) {
-    files.push_back(open_policy(run, frame, player));
-    if (files.back().episodes() != files.front().episodes()) {
-      throw Error(ErrorKind::input, run.path.string(), "has policy files of different lengths",
-                  "mend them: vlearn learn --resume RUN");
-    }
-  }
-  return files;
-}
 
 CertificateTitle certificate_title(const RunTitle& run,
                                    const LoadedGame& game,
@@ -75,30 +63,6 @@ CertificateTitle certificate_title(const RunTitle& run,
     title.policy_hashes.push_back(to_hex(sha256(bytes.bytes())));
   }
   return title;
-}
-
-std::vector<std::filesystem::path> policy_paths(const std::filesystem::path& run,
-                                                std::size_t num_players,
-                                                CertifiedOutput output) {
-  std::vector<std::filesystem::path> paths;
-  for (const Player player : all<Player>(num_players)) {
-    paths.push_back(output == CertifiedOutput::table ? markov_path(run, player)
-                                                     : policy_path(run, player));
-  }
-  return paths;
-}
-
-std::vector<MarkovTable> open_tables(const std::filesystem::path& run,
-                                     const std::string& game_hash,
-                                     std::size_t num_players) {
-  std::vector<MarkovTable> tables;
-  for (const std::filesystem::path& path : policy_paths(run, num_players, CertifiedOutput::table)) {
-    tables.push_back(read_markov(path));
-    if (tables.back().game_hash != game_hash) {
-      throw Error(ErrorKind::input, path.string(), "is of another game than its run");
-    }
-  }
-  return tables;
 }
 
 Certificate certify_stored(const StoredRun& run,

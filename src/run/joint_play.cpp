@@ -8,42 +8,19 @@
 
 #include "vlearn/core/error.h"
 #include "vlearn/core/running_mean.h"
-#include "vlearn/run/certify_run.h"
 #include "vlearn/run/self_play.h"
+#include "vlearn/run/stored_policies.h"
 #include "vlearn/run/trainer.h"
 
 namespace vlearn {
 
-PolicyFile open_policy(const StoredRun& run, const Frame& frame, Player player) {
-  const std::filesystem::path path = policy_path(run.path, player);
-  PolicyFile file = PolicyFile::open(path, make_replayer);
-  const PolicyHeader& header = file.header();
-  if (header.player != player) {
-    throw Error(ErrorKind::input, path.string(),
-                fmt::format("is the policy of player {}", header.player.number()));
-  }
-  // The hash is what the file says; whoever forged it may have other sizes.
-  const Seat seat = seat_of(frame, player);
-  if (header.game_hash != run.title.game_hash || header.seat.first_cell != seat.first_cell ||
-      header.seat.num_actions != seat.num_actions) {
-    throw Error(ErrorKind::input, path.string(), "is of another game than its run");
-  }
-  return file;
-}
-
 JointPlay::JointPlay(const StoredRun& run, GameRef game, const StartRule& start, OutputKind output)
-    : game_(game) {
+    : game_(game), files_(open_policies(run, game.frame())) {
   const std::size_t m = game.frame().num_players();
-  files_.reserve(m);
   players_.reserve(m);
   for (const Player player : all<Player>(m)) {
-    files_.push_back(open_policy(run, game.frame(), player));
-    if (files_.back().episodes() != files_.front().episodes()) {
-      throw Error(ErrorKind::input, run.path.string(), "has policy files of different lengths",
-                  "mend them: vlearn learn --resume RUN");
-    }
     players_.emplace_back(
-        files_.back(),
+        files_[player.index()],
         ExecuteOptions{start, output,
                        read_seed(index_seed_path(run.path, run.config.learner.target, player)),
                        read_seed(private_seed_path(run.path, player))});

@@ -30,7 +30,6 @@ std::string replay_run(const StoredRun& run,
   kept.open(state, run.title, config, {});
   LearnHooks hooks;
   hooks.cancel = cancel;
-  hooks.row = [&](const MetricsRow& row) { kept.add(row, 0.0); };
   static_cast<void>(learn(*trainer, frame, config, hooks));
   kept.finish_history(state);
   return hash.hex();

@@ -13,6 +13,7 @@
 #include "vlearn/core/container.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
+#include "vlearn/core/simplex.h"
 #include "vlearn/core/version.h"
 #include "vlearn/policy/execute.h"
 #include "vlearn/policy/markov.h"
@@ -30,6 +31,7 @@ constexpr const char* kPolicyFolder = "policy";
 constexpr std::uint64_t kMaxConfig = std::uint64_t{1} << 20U;
 constexpr std::uint64_t kMaxTiming = std::uint64_t{1} << 26U;
 constexpr std::string_view kConfigSchema = "vlearn.config/1";
+constexpr std::string_view kSolveConfigSchema = "vlearn.solve-config/1";
 
 /// With more players than this, rows have the smallest, mean and largest of each number.
 constexpr std::size_t kPlayersInRows = 100;
@@ -239,11 +241,26 @@ void check_size(const std::filesystem::path& path, std::uint64_t size) {
               "restore it from a copy");
 }
 
+/// Removes what a run before has left: files of ours, and nothing else. Once its checkpoints are
+/// gone nothing of it counts any more.
+void remove_old_run(const std::filesystem::path& path) {
+  for (const char* file : kResults) remove_file(path / file);
+  for (const char* file : kGrowing) remove_file(path / file);
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(path / kPolicyFolder, failure)) {
+    if (is_ours(entry.path())) remove_file(entry.path());
+  }
+  if (std::filesystem::is_directory(path / kPolicyFolder, failure)) {
+    std::filesystem::remove(path / kPolicyFolder, failure);  // unless something else is in it
+  }
+}
+
 /// Whether a config of ours is there.
 bool is_run(const std::filesystem::path& path) {
   try {
     const JsonDocument config = JsonDocument::read(path / "config.json");
-    return config.root().at("schema").string() == kConfigSchema;
+    const std::string_view schema = config.root().at("schema").string();
+    return schema == kConfigSchema || schema == kSolveConfigSchema;
   } catch (const Error&) {
     return false;
   }
@@ -374,10 +391,30 @@ void write_index_seeds(const std::filesystem::path& run,
   }
 }
 
+namespace {
+
+StoredRun read_planned(const std::filesystem::path& path, const JsonValue& root) {
+  root.allow_keys({"schema", "version", "game", "game_hash", "target", "method", "select",
+                   "until_gap", "max_seconds", "max_iterations", "seed", "stream_version"});
+  StoredRun run;
+  run.path = path;
+  run.planned = true;
+  run.title = {std::string(root.at("game").string()), "",
+               std::string(root.at("game_hash").string())};
+  run.version = std::string(root.at("version").string());
+  run.config.learner.target = named<Target>(root.at("target"), kTargetNames);
+  run.config.seed = root.at("seed").natural(UINT64_MAX);
+  run.config.history = false;
+  return run;
+}
+
+}  // namespace
+
 StoredRun read_run(const std::filesystem::path& path) {
   const std::filesystem::path file = path / "config.json";
   const JsonDocument document = JsonDocument::read(file);
   const JsonValue root = document.root();
+  if (root.at("schema").string() == kSolveConfigSchema) return read_planned(path, root);
   if (root.at("schema").string() != kConfigSchema) {
     throw root.at("schema").error("is not one that this version reads");
   }
@@ -415,6 +452,83 @@ StoredRun read_run(const std::filesystem::path& path) {
     throw root.at("stream_version").error("is not one that this version draws from");
   }
   return run;
+}
+
+std::string config_to_json(const RunTitle& title, const SolveConfig& config) {
+  JsonWriter json;
+  json.begin_object().member("schema", kSolveConfigSchema);
+  json.member("version", build_info().version).member("game", title.game);
+  json.member("game_hash", title.game_hash).member("target", name_of(config.target));
+  json.member("method", kPlanMethodNames[static_cast<std::size_t>(config.method)]);
+  if (config.method == PlanMethod::lp) json.member("select", name_of(config.selection));
+  json.member("until_gap", config.until_gap).member("max_iterations", config.max_iterations);
+  if (config.max_seconds) json.member("max_seconds", *config.max_seconds);
+  json.member("seed", config.seed).member("stream_version", std::uint64_t{kStreamVersion});
+  return json.end_object().text() + "\n";
+}
+
+void write_result(JsonWriter& json,
+                  const RunTitle& title,
+                  const SolveConfig& config,
+                  const SolveResult& result) {
+  const Certificate& certificate = result.certificate;
+  json.member("schema", "vlearn.solve/1").member("version", build_info().version);
+  json.member("game", title.game).member("game_hash", title.game_hash);
+  json.member("target", name_of(config.target));
+  json.member("method", kPlanMethodNames[static_cast<std::size_t>(config.method)]);
+  if (config.method == PlanMethod::lp) json.member("select", name_of(config.selection));
+  json.member("seed", config.seed).member("stopped", name_of(result.stopped));
+  json.member("iterations", result.rows.back().iterations);
+  json.key("players").begin_array();
+  for (std::size_t j = 0; j < certificate.players.size(); ++j) {
+    const PlayerCertificate& player = certificate.players[j];
+    json.begin_object().member("player", std::uint64_t{j + 1}).member("name", player.name);
+    json.member("value", player.value_upper);
+    write_gap(json, "gap", player.gap_upper, player.gap_lower);
+    json.end_object();
+  }
+  json.end_array();
+  write_gap(json, "gap", certificate.gap_upper, certificate.gap_lower);
+  write_gap(json, "sum_of_gaps", certificate.sum_upper, certificate.sum_lower);
+}
+
+void RunFolder::write_planned(const std::filesystem::path& path,
+                              Existing existing,
+                              const RunTitle& title,
+                              const SolveConfig& config,
+                              SolveResult& result) {
+  check(path, existing);
+  const FolderLock lock(made_folder(path));
+  check(path, existing);
+  const std::string text = config_to_json(title, config);
+  Checkpoints(path, to_hex(sha256(std::as_bytes(std::span(text))))).remove_all();
+  write_file(path / "config.json", text);
+  remove_old_run(path);
+  std::filesystem::create_directory(path / kPolicyFolder);
+  for (const MarkovTable& table : result.tables) {
+    const std::filesystem::path file = markov_path(path, table.player);
+    write_markov(file, table);
+    result.certificate.policy_hashes.push_back(
+        to_hex(sha256(FileBytes::map(file, kMaxPolicyBytes).bytes())));
+    write_seed(private_seed_path(path, table.player),
+               derive_seed(config.seed, "private", table.player.number()), true);
+  }
+  LearnConfig who;
+  who.learner.target = config.target;
+  who.seed = config.seed;
+  write_index_seeds(path, who, result.tables.size(), std::nullopt);
+  std::string rows;
+  for (const SolveRow& row : result.rows) {
+    JsonWriter json(JsonWriter::Layout::compact);
+    json.begin_object().member("round", row.round).member("iterations", row.iterations);
+    rows += json.member("certified_gap", row.gap_upper).end_object().text() + "\n";
+  }
+  write_file(path / "metrics.jsonl", rows);
+  write_file(certificate_path(path), to_json(result.certificate));
+  JsonWriter json;
+  json.begin_object();
+  write_result(json, title, config, result);
+  write_file(path / "result.json", json.end_object().text() + "\n");
 }
 
 void RunFolder::check(const std::filesystem::path& path, Existing existing) {
@@ -481,31 +595,33 @@ void RunFolder::open(const RunState& state,
                      const LearnConfig& config,
                      const Checkpoints::Tell& tell) {
   game_hash_ = title.game_hash;
+  num_executing_ = policy_sizes_.size();
+  if (config.learner.monotone) {
+    // Its output needs no history. Who plays alone has a dummy opponent, who executes nothing.
+    num_executing_ =
+        config.learner.target == Target::optimal ? 1 : state.trainer.seat(Player(0)).num_players;
+  }
   if (!policy_sizes_.empty()) keep_history(state.trainer);
   if (existing_ == Existing::resume && go_on(state, config, tell)) return;
   begin(state.trainer, title, config);
 }
 
 void RunFolder::begin(Trainer& trainer, const RunTitle& title, const LearnConfig& config) {
-  // Once its checkpoints are gone nothing of an old run counts any more.
   checkpoints_.remove_all();
   write_file(path_ / "config.json", config_);
-  for (const char* file : kResults) remove_file(path_ / file);
-  for (const char* file : kGrowing) remove_file(path_ / file);
-  std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator(path_ / kPolicyFolder, failure)) {
-    if (is_ours(entry.path())) remove_file(entry.path());
-  }
-  if (std::filesystem::is_directory(path_ / kPolicyFolder, failure)) {
-    std::filesystem::remove(path_ / kPolicyFolder, failure);  // unless something else is in it
-  }
+  remove_old_run(path_);
   metrics_.emplace(path_ / "metrics.jsonl");
   table_.emplace(path_ / "metrics.csv");
   timing_.emplace(path_ / "timing.jsonl");
   table_->append(
       "episode,player,value,upper,lower,mean_return,gap_bound,visited_cells,certified_gap\n");
-  if (policy_sizes_.empty()) return;
+  if (num_executing_ == 0) return;
   std::filesystem::create_directory(path_ / kPolicyFolder);
+  for (const Player player : all<Player>(num_executing_)) {
+    write_seed(private_seed_path(path_, player),
+               derive_seed(config.seed, "private", player.number()), true);
+  }
+  write_index_seeds(path_, config, num_executing_, std::nullopt);
   for (const Player player : all<Player>(policy_sizes_.size())) {
     PolicyHeader header = trainer.policy_header(player);
     header.game_hash = title.game_hash;
@@ -513,10 +629,7 @@ void RunFolder::begin(Trainer& trainer, const RunTitle& title, const LearnConfig
     const std::string head = encode_header(header);
     write_file(policy_path(path_, player), head);
     policy_sizes_[player.index()] = head.size();
-    write_seed(private_seed_path(path_, player),
-               derive_seed(config.seed, "private", player.number()), true);
   }
-  write_index_seeds(path_, config, policy_sizes_.size(), std::nullopt);
 }
 
 bool RunFolder::go_on(const RunState& state,
@@ -542,13 +655,14 @@ bool RunFolder::go_on(const RunState& state,
   }
   // The run has not ended any more; then what it had written beyond the checkpoint goes.
   for (const char* file : kResults) remove_file(path_ / file);
+  for (const Player player : all<Player>(num_executing_)) remove_file(markov_path(path_, player));
   metrics_.emplace(path_ / "metrics.jsonl", sizes->metrics);
   table_.emplace(path_ / "metrics.csv", sizes->table);
   policy_sizes_ = sizes->policies;
   for (const Player player : all<Player>(policy_sizes_.size())) {
     const AppendFile cut(policy_path(path_, player), policy_sizes_[player.index()]);
   }
-  write_index_seeds(path_, config, policy_sizes_.size(), std::nullopt);
+  write_index_seeds(path_, config, num_executing_, std::nullopt);
   const std::filesystem::path timing = path_ / "timing.jsonl";
   if (std::filesystem::is_regular_file(timing)) {
     // Whole lines only.
@@ -641,12 +755,15 @@ void RunFolder::finish(std::string_view result,
   if (config.learner.monotone) {
     markov = tables.policies(true);
     writer.add("markov_policy", tables.shape(4), markov);
-    std::filesystem::create_directories(path_ / kPolicyFolder);
     for (const Player player : all<Player>(frame.num_players())) {
       MarkovTable table =
           empty_markov_table(seat_of(frame, player), player, config.learner.target, game_hash_);
       for (std::size_t cell = 0; cell < table.num_actions.size(); ++cell) {
-        table.add_part(1, trainer.markov_policy(player, cell));
+        // An average of many visits sums to one only nearly.
+        const std::span<const double> average = trainer.markov_policy(player, cell);
+        std::vector<double> policy(average.begin(), average.end());
+        if (!normalise(policy)) throw Error(ErrorKind::internal, "policy", "does not sum to 1");
+        table.add_part(1, policy);
         table.end_cell();
       }
       write_markov(markov_path(path_, player), table);
@@ -656,7 +773,7 @@ void RunFolder::finish(std::string_view result,
   timing_->sync();
   if (certificate) {
     write_file(certificate_path(path_), to_json(*certificate));
-    write_index_seeds(path_, config, policy_sizes_.size(), certificate);
+    write_index_seeds(path_, config, num_executing_, certificate);
   }
   write_file(path_ / "result.json", result);
   if (stopped != Stopped::interrupt) checkpoints_.keep_newest();

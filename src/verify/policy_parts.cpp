@@ -20,9 +20,12 @@ constexpr std::uint64_t kMostWeight = std::uint64_t{1} << 50U;
 }  // namespace
 
 PolicyParts PolicyParts::read(const std::filesystem::path& path) {
-  FileBytes bytes = FileBytes::map(path, kMostBytes);
+  return parse(FileBytes::map(path, kMostBytes), path.string());
+}
+
+PolicyParts PolicyParts::parse(FileBytes bytes, const std::string& source) {
   std::string hash = to_hex(sha256(bytes.bytes()));
-  PolicyParts table(Container::parse(std::move(bytes), path.string()), std::move(hash));
+  PolicyParts table(Container::parse(std::move(bytes), source), std::move(hash));
   table.read_metadata();
   table.read_shape();
   table.read_parts();
@@ -109,7 +112,8 @@ void PolicyParts::read_parts() {
         }
         chances += chance;
       }
-      if (std::abs(chances - 1.0) > 1e-12) {
+      // In any order of summation.
+      if (std::abs(chances - 1.0) > static_cast<double>(n + 2) * 0x1p-51) {
         throw error(fmt::format("cell {}: plays with chances that do not sum to 1", cell));
       }
     }

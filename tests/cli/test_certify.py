@@ -128,6 +128,43 @@ class Certify(CommandTest):
             [step["players"][0]["action"] for step in steps],
         )
 
+    def test_monotone_output_of_two_players(self):
+        self.learn(
+            ZERO_SUM, "--target", "nash", "--monotone", "--episodes", "3000", "--history", "none"
+        )
+        self.good("certify", "run")
+        one = self.certificate()
+        self.assertEqual(one["output"], "table")
+        self.good("verify", ZERO_SUM, "run", "run/certificate.json")
+        played = json.loads(self.good("play", "run", "--episodes", "20000", "--json"))
+        for player, certified in zip(played["players"], one["players"], strict=True):
+            # 5 standard errors: fails with probability 6e-7.
+            away = abs(player["mean_return"] - certified["value"]["upper"])
+            self.assertLess(away, 5 * player["standard_error"])
+        self.assertTrue((self.folder / "run/policy/index-2.seed").exists())
+        for arguments in (
+            ("play", "run", "--start", "last"),
+            ("certify", "run", "--start", "last"),
+            ("play", "run/policy/player-1.markov", "--output", "nested"),
+            ("play", "run/policy/player-1.markov", "--start", "7"),
+        ):
+            with self.subTest(arguments=arguments):
+                done = self.run_command(*arguments)
+                self.assertEqual(done.returncode, 2, done.stderr)
+        done = self.run_command("certify", "run", "--output", "nested")
+        self.assertEqual(done.returncode, 3)
+
+    def test_play_executes_what_is_certified(self):
+        self.learn(ZERO_SUM, "--target", "nash", "--monotone", "--episodes", "200")
+        for output in ("nested", "table"):
+            self.good("certify", "run", "--output", output)
+            played = json.loads(self.good("play", "run", "--episodes", "10", "--json"))
+            self.assertEqual(played["output"], output)
+        seeds = ("--index-seed", "run/policy/index-1.seed")
+        seeds += ("--private-seed", "run/policy/player-1.seed")
+        done = self.run_command("play", "run/policy/player-1.policy", *seeds, "--output", "table")
+        self.assertEqual(done.returncode, 2)
+
     def test_without_a_history_the_run_is_played_again(self):
         self.learn(FOUR, "--episodes", "500", "--history", "none", "--seed", "4")
         one = self.certificate()
@@ -138,19 +175,48 @@ class Certify(CommandTest):
         self.assertIn("--replay", done.stderr)
         text = self.good("verify", "--replay", FOUR, "run", "run/certificate.json")
         self.assertTrue(text.startswith("accepted"))
-        for change in (
-            lambda: one.update(stream_hash="0" * 64),
-            lambda: one.update(episodes=499, start={"rule": "last", "episode": 500}),
-            lambda: one["players"][1]["deviation"].update(
-                upper=one["players"][1]["deviation"]["upper"] - 1e-6
-            ),
-        ):
-            one = self.certificate()
-            change()
-            (self.folder / "bad.json").write_text(json.dumps(one))
+        wrong = {"stream_hash": "0" * 64}
+        less = self.certificate()["players"]
+        less[1]["deviation"]["upper"] -= 1e-6
+        for change in (wrong, {"players": less}):
+            (self.folder / "bad.json").write_text(json.dumps(self.certificate() | change))
             done = self.run_command("verify", "--replay", FOUR, "run", "bad.json")
             self.assertEqual(done.returncode, 4)
             self.assertTrue(done.stdout.startswith("refuted"))
+        one = self.certificate() | {"episodes": 499, "start": {"rule": "last", "episode": 500}}
+        (self.folder / "bad.json").write_text(json.dumps(one))
+        done = self.run_command("verify", "--replay", FOUR, "run", "bad.json")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("other episodes", done.stderr)
+        done = self.run_command(
+            "verify", "--replay", FOUR, "run", "run/certificate.json", env={"TMPDIR": "/nowhere"}
+        )
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("TMPDIR", done.stderr)
+        # Nothing is left of what was played again.
+        (self.folder / "tmp").mkdir()
+        self.good(
+            "verify",
+            "--replay",
+            FOUR,
+            "run",
+            "run/certificate.json",
+            env={"TMPDIR": str(self.folder / "tmp")},
+        )
+        self.assertEqual(list((self.folder / "tmp").iterdir()), [])
+        # A run of another version may have drawn other bits: nobody is accused.
+        config = self.folder / "run/config.json"
+        config.write_text(config.read_text().replace('"seed": 4', '"seed": 5'))
+        done = self.run_command("verify", "--replay", FOUR, "run", "run/certificate.json")
+        self.assertEqual(done.returncode, 4)
+        version = json.loads(config.read_text())["version"]
+        config.write_text(config.read_text().replace(f'"{version}"', '"0.0.1"', 1))
+        done = self.run_command("verify", "--replay", FOUR, "run", "run/certificate.json")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("0.0.1", done.stderr)
+        config.write_text(
+            config.read_text().replace('"0.0.1"', f'"{version}"').replace('"seed": 5', '"seed": 4')
+        )
         # The same seed with a history plays the same policies.
         self.good("learn", FOUR, "--episodes", "500", "--seed", "4", "--out", "other", "--quiet")
         other = json.loads((self.folder / "other/certificate.json").read_text())

@@ -29,7 +29,7 @@ struct AssessedStart {
   std::uint64_t start_episode = 0;  ///< k, counted from 1; 0 for uniform
   Assessment assessment;
   double rounding = 0.0;
-  std::vector<std::vector<Plan>> witnesses;  ///< of each player: those that are worth trying
+  std::vector<std::vector<WitnessPlan>> witnesses;  ///< of each player: those that are worth trying
 };
 
 /// Certifies the nested output of a run that is being played, or played again.

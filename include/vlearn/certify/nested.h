@@ -95,7 +95,7 @@ class StartSums {
 };
 
 /// A deviation: an action of each cell, for ce of each cell and recommended action.
-using Plan = std::vector<std::uint32_t>;
+using WitnessPlan = std::vector<std::uint32_t>;
 
 class NestedCertifier {
  public:
@@ -125,7 +125,7 @@ class NestedCertifier {
   /// The deviations that look best, as certificates have them. Where `uniform` is set, at step 1
   /// for who does not know k. For ce there are two: who looks at what is recommended, and who does
   /// not.
-  [[nodiscard]] virtual std::vector<Plan> witnesses(Player player, bool uniform) const = 0;
+  [[nodiscard]] virtual std::vector<WitnessPlan> witnesses(Player player, bool uniform) const = 0;
 
   /// No number above is off by more than this.
   [[nodiscard]] virtual double rounding() const noexcept = 0;
@@ -163,9 +163,7 @@ class NestedWitness {
 };
 
 /// witnesses[j]: of player j, one of NestedCertifier::witnesses().
-[[nodiscard]] std::unique_ptr<NestedWitness> make_nested_witness(const AnyGame& game,
-                                                                 Target target,
-                                                                 std::uint64_t weights,
-                                                                 std::vector<Plan> witnesses);
+[[nodiscard]] std::unique_ptr<NestedWitness> make_nested_witness(
+    const AnyGame& game, Target target, std::uint64_t weights, std::vector<WitnessPlan> witnesses);
 
 }  // namespace vlearn

@@ -66,11 +66,20 @@ struct MarkovTable {
                                              Target target,
                                              std::string game_hash);
 
+/// How far the chances of n actions may be from summing to one: as normalised ones are.
+[[nodiscard]] inline double most_off(std::size_t num_actions) noexcept {
+  return static_cast<double>(num_actions + 2) * 0x1p-52;
+}
+
+/// Throws Error (input) that begins with `source` unless arrays fit together, every cell has a
+/// part, weights are 1 at least and sum to 2^50 at most, policies are chances that sum to one
+/// within most_off(); for nash, where players share nothing, there is one part.
+void check(const MarkovTable& table, const std::string& source);
+
+/// What is no table is refused, as check() does, by both.
 void write_markov(const std::filesystem::path& path, const MarkovTable& table);
-/// Throws Error (input) that names the file and what is wrong: every cell has a part, weights are 1
-/// at least and sum to 2^50 at most, policies are chances that sum to one within 1e-12; for nash,
-/// where players share nothing, there is one part.
 [[nodiscard]] MarkovTable read_markov(const std::filesystem::path& path);
+[[nodiscard]] MarkovTable parse_markov(std::span<const std::byte> bytes, const std::string& source);
 
 /// One player executing its table, which must outlive it.
 class MarkovPlayer {

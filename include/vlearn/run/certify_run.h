@@ -18,21 +18,6 @@
 
 namespace vlearn {
 
-/// The policy files of all players. Throws Error (input) where they do not fit the game or each
-/// other.
-[[nodiscard]] std::vector<PolicyFile> open_policies(const StoredRun& run, const Frame& frame);
-
-/// The tables of all players. Throws Error (input) where they are of another game; certify_table()
-/// looks at their shape.
-[[nodiscard]] std::vector<MarkovTable> open_tables(const std::filesystem::path& run,
-                                                   const std::string& game_hash,
-                                                   std::size_t num_players);
-
-/// The files that a certificate of this output is about.
-[[nodiscard]] std::vector<std::filesystem::path> policy_paths(const std::filesystem::path& run,
-                                                              std::size_t num_players,
-                                                              CertifiedOutput output);
-
 /// Names and hashes of files, none where there is no history.
 [[nodiscard]] CertificateTitle certificate_title(const RunTitle& run,
                                                  const LoadedGame& game,

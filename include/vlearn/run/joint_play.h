@@ -18,10 +18,6 @@
 
 namespace vlearn {
 
-/// The policy of a player of a run. Throws Error (input) unless it is of that player and of the
-/// run's game, to which the frame belongs: a state or action of the game is one of the file.
-[[nodiscard]] PolicyFile open_policy(const StoredRun& run, const Frame& frame, Player player);
-
 class JointPlay {
  public:
   /// Opens the policies and seeds of all players. The game must outlive it and be the run's. Throws

@@ -16,6 +16,7 @@
 #include "vlearn/game/game_io.h"
 #include "vlearn/run/checkpoint.h"
 #include "vlearn/run/learn.h"
+#include "vlearn/run/solve_game.h"
 
 namespace vlearn {
 
@@ -47,19 +48,24 @@ struct RunTitle {
 /// Where a run keeps its certificate.
 [[nodiscard]] std::filesystem::path certificate_path(const std::filesystem::path& run);
 
-/// Writes the index seeds of a run with a history, and in them where executions start: as its
+/// Writes the index seeds of a run that can be executed, and in them where executions start: as its
 /// certificate says, so that a player alone starts where all together do.
 void write_index_seeds(const std::filesystem::path& run,
                        const LearnConfig& config,
                        std::size_t num_players,
                        const std::optional<Certificate>& certificate);
 
-/// A run that somebody else may have written.
+/// The same of a game that was planned, `vlearn.solve-config/1`.
+[[nodiscard]] std::string config_to_json(const RunTitle& title, const SolveConfig& config);
+
+/// A run that somebody else may have written. Of one that was planned, `config` has the target and
+/// the seed, and that there is no history.
 struct StoredRun {
   std::filesystem::path path;
   RunTitle title;
   LearnConfig config;
   std::string version;  ///< of the program that began it
+  bool planned = false;
 };
 /// Reads config.json. Throws Error that names the file and the key.
 [[nodiscard]] StoredRun read_run(const std::filesystem::path& path);
@@ -73,6 +79,12 @@ void write_result(JsonWriter& json,
                   const LearnResult& result,
                   const std::optional<Certificate>& certificate);
 
+/// Members of the result of planning, `vlearn.solve/1`; the object is open, more may follow.
+void write_result(JsonWriter& json,
+                  const RunTitle& title,
+                  const SolveConfig& config,
+                  const SolveResult& result);
+
 /// The folder of a run that this process plays; no other process may at the same time.
 class RunFolder {
  public:
@@ -83,6 +95,14 @@ class RunFolder {
   };
   /// Throws Error (usage) when something is there that stands in the way.
   static void check(const std::filesystem::path& path, Existing existing);
+  /// Writes the folder of a game that was planned as a whole: tables, seeds, certificate and
+  /// result, which gets the hashes of the tables. Throws as check() does.
+  static void write_planned(const std::filesystem::path& path,
+                            Existing existing,
+                            const RunTitle& title,
+                            const SolveConfig& config,
+                            SolveResult& result);
+
   /// Makes the folder where there is none. `config` is the text of config.json; as many players
   /// have policy files, none without a history.
   RunFolder(std::filesystem::path path,
@@ -109,8 +129,8 @@ class RunFolder {
   void finish_history(const RunState& state);
   /// Whether a run that is resumed had ended already: then nothing is written any more.
   [[nodiscard]] bool complete() const noexcept { return complete_; }
-  /// tables.safetensors, certificate.json and result.json; the last call. A run that was
-  /// interrupted has not ended, and keeps the checkpoint before too.
+  /// tables.safetensors, tables of Markov policies, certificate.json and result.json; the last
+  /// call. A run that was interrupted has not ended, and keeps the checkpoint before too.
   void finish(std::string_view result,
               const Trainer& trainer,
               const Frame& frame,
@@ -138,8 +158,9 @@ class RunFolder {
   std::optional<AppendFile> table_;
   std::optional<AppendFile> timing_;
   std::vector<std::uint64_t> policy_sizes_;  // of each player; none without a history
-  bool policies_grew_ = false;               // since they were synced
-  bool complete_ = false;                    // resumed, and there is nothing left to do
+  std::size_t num_executing_ = 0;  // players who can execute what they have, so need seeds
+  bool policies_grew_ = false;     // since they were synced
+  bool complete_ = false;          // resumed, and there is nothing left to do
 };
 
 }  // namespace vlearn

@@ -14,6 +14,7 @@
 
 #include "vlearn/core/container.h"
 #include "vlearn/core/error.h"
+#include "vlearn/core/file.h"
 #include "vlearn/core/id.h"
 #include "vlearn/core/target.h"
 
@@ -23,6 +24,7 @@ class PolicyParts {
  public:
   /// Throws Error (input) that names the file and what is wrong.
   [[nodiscard]] static PolicyParts read(const std::filesystem::path& path);
+  [[nodiscard]] static PolicyParts parse(FileBytes bytes, const std::string& source);
 
   [[nodiscard]] const std::string& source() const noexcept { return container_.header().source(); }
   [[nodiscard]] const std::string& hash() const noexcept { return hash_; }  ///< SHA-256, hex digits

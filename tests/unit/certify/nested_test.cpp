@@ -192,13 +192,13 @@ TYPED_TEST(Nested, WitnessesAreTheFirstBestAnswers) {
       plain.visit(visit.h, visit.s, profile_of(frame, visit));
     }
     for (const Player player : all<Player>(frame.num_players())) {
-      const std::vector<Plan> ignoring = cce->witnesses(player, false);
+      const std::vector<WitnessPlan> ignoring = cce->witnesses(player, false);
       ASSERT_EQ(ignoring.size(), 1U);
-      const Plan& mu = ignoring[0];
-      const std::vector<Plan> both = ce->witnesses(player, false);
+      const WitnessPlan& mu = ignoring[0];
+      const std::vector<WitnessPlan> both = ce->witnesses(player, false);
       ASSERT_EQ(both.size(), 2U);
-      const Plan& phi = both[0];
-      const Plan& blind = both[1];
+      const WitnessPlan& phi = both[0];
+      const WitnessPlan& blind = both[1];
       ASSERT_EQ(blind.size(), phi.size());
       std::size_t next_mu = 0;
       std::size_t next_phi = 0;
@@ -235,7 +235,7 @@ TYPED_TEST(Nested, WitnessesAreTheFirstBestAnswers) {
 /// Witnesses as they lie in certificates.
 LongBounds::Witness witness_of(const Frame& frame,
                                Target target,
-                               const std::vector<Plan>& witnesses) {
+                               const std::vector<WitnessPlan>& witnesses) {
   return [&frame, target, &witnesses](Player player, Step h, State s, std::size_t b) {
     std::size_t place = 0;
     for (const Step step : all<Step>(h.index() + 1)) {
@@ -262,7 +262,7 @@ TYPED_TEST(Nested, IsNoFurtherOffThanItSays) {
       for (const Visit& visit : visits) {
         certifier->visit(visit.h, visit.s, profile_of(frame, visit));
       }
-      std::vector<Plan> witnesses;
+      std::vector<WitnessPlan> witnesses;
       for (const Player player : all<Player>(frame.num_players())) {
         witnesses.push_back(certifier->witnesses(player, false).back());
       }

@@ -19,6 +19,7 @@
 #include "support/plain_certificate.h"
 #include "support/policy_files.h"
 #include "support/random_tables.h"
+#include "support/raw_markov.h"
 #include "support/recorded_run.h"
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/certify/certify.h"
@@ -440,7 +441,7 @@ TEST(Verify, RefutesWhatIsNotTrueOfTables) {
       {[](MarkovTable& t) { t.weights[0] = 0; }, "cell 0"},
       {[](MarkovTable& t) { t.weights[0] = kMaxPartWeights + 1; }, "cell 0"},
       {[](MarkovTable& t) { t.policies[0] = -1.0; }, "no chance"},
-      {[](MarkovTable& t) { t.policies[0] += 1e-9; }, "cell 0"},
+      {[](MarkovTable& t) { t.policies[0] += 1e-14; }, "cell 0"},
       {[](MarkovTable& t) { t.policies.pop_back(); }, "too few"},
       {[](MarkovTable& t) { t.policies.push_back(1.0); }, "more weights or policies"},
       {[](MarkovTable& t) { t.num_players = 3; }, "another number of players"},
@@ -458,7 +459,7 @@ TEST(Verify, RefutesWhatIsNotTrueOfTables) {
   for (const auto& [damage, words] : damages) {
     other = run.tables[1];
     damage(other);
-    write_markov(run.paths[1], other);
+    test::write_raw_markov(run.paths[1], other);
     EXPECT_NE(error().find(words), std::string::npos) << words << ": " << error();
   }
 }
