@@ -176,30 +176,36 @@ void check_witness(const Certificate& certificate, std::size_t j, const Policy& 
   }
 }
 
-/// Of a history.
-std::uint64_t visits_of(const PolicyLog& log, const Frame& frame) {
-  return log.episodes() * frame.horizon();
+/// What exact numbers would have to hold.
+struct ExactWork {
+  std::uint64_t visits = 0;
+  double digits = 1.0;  ///< how many times longer numbers are at the first step than at the last
+};
+ExactWork work_of(const PolicyLog& log, const Frame& frame) {
+  return {log.episodes() * frame.horizon(), 1.0};
 }
-std::uint64_t visits_of(const PolicyParts& table, const Frame& frame) {
-  static_cast<void>(frame);
-  return table.weights().size();
+/// Weights of 50 bits multiply with those of all next states, at every step.
+ExactWork work_of(const PolicyParts& table, const Frame& frame) {
+  return {table.weights().size(), std::pow(static_cast<double>(frame.max_states()),
+                                           static_cast<double>(frame.horizon() - 1))};
 }
 
-bool use_rationals(const AnyGame& game, std::uint64_t visits, VerifyNumbers numbers) {
+bool use_rationals(const AnyGame& game, const ExactWork& work, VerifyNumbers numbers) {
   const bool table =
       std::holds_alternative<DenseGame>(game) || std::holds_alternative<SparseGame>(game);
   if (!table || numbers == VerifyNumbers::intervals) return false;
   if (numbers == VerifyNumbers::rationals) return true;
   const Frame& frame = frame_of(game);
-  if (visits > kRationalVisits) return false;
+  if (work.visits > kRationalVisits) return false;
   double joint = 1.0;
   for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
     joint =
         std::max(joint, static_cast<double>(frame.num_joint_actions(cell).value_or(UINT64_MAX)));
   }
   const auto cells = static_cast<double>(frame.num_cells());
-  return (static_cast<double>(visits) + cells) * joint * static_cast<double>(frame.max_states()) *
-             static_cast<double>(frame.num_players()) <=
+  return (static_cast<double>(work.visits) + cells) * joint *
+             static_cast<double>(frame.max_states()) * static_cast<double>(frame.num_players()) *
+             work.digits <=
          kRationalProducts;
 }
 
@@ -429,7 +435,7 @@ void check(const AnyGame& game,
   task.weights = certificate.weights;
   if (certificate.start != CertifiedStart::uniform) task.start_episode = certificate.start_episode;
   task.parallel = options.parallel;
-  verdict.rationals = use_rationals(game, visits_of(policies.front(), frame), options.numbers);
+  verdict.rationals = use_rationals(game, work_of(policies.front(), frame), options.numbers);
   const std::vector<Derived> derived = derive_all(task, certificate, verdict.rationals);
   const Units units(frame, replay_error(policies));
   verdict.players = in_units(certificate, frame, units, derived);

@@ -76,7 +76,8 @@ class Solve(CommandTest):
     def test_a_damaged_certificate_is_refuted(self):
         self.solve("chicken", "--target", "ce")
         certificate = json.loads((self.folder / "run/certificate.json").read_text())
-        certificate["players"][0]["value"]["upper"] += 1e-6
+        value = certificate["players"][0]["value"]
+        value.update(lower=value["lower"] + 1e-6, upper=value["upper"] + 1e-6)
         (self.folder / "bad.json").write_text(json.dumps(certificate))
         done = self.run_command("verify", "chicken", "run", "bad.json")
         self.assertEqual(done.returncode, 4)
