@@ -45,6 +45,7 @@ struct Options {
 SolveConfig resolve(const Options& options, const Frame& frame) {
   SolveConfig config;
   config.target = options.target.empty() ? natural_target(frame) : *target_named(options.target);
+  check_target(frame, config.target);
   if (options.method == "auto") {
     // Who selects needs linear programs.
     const MethodChoice choice = options.select.empty()
@@ -98,11 +99,9 @@ ExitCode solve(const Options& options) {
   const SolveConfig config = resolve(options, frame);
   const RunTitle title{is_utf8(options.game) ? options.game : printable(options.game), "",
                        to_hex(law_hash_of(game.game))};
-  const std::string name = run_name(options.game, 1);
   const std::filesystem::path out =
-      options.out.empty()
-          ? std::filesystem::path("runs") / (name.substr(0, name.size() - 2) + "-solved")
-          : std::filesystem::path(options.out);
+      options.out.empty() ? std::filesystem::path("runs") / (file_name(options.game) + "-solved")
+                          : std::filesystem::path(options.out);
   const auto existing = options.force ? RunFolder::Existing::replace : RunFolder::Existing::refuse;
   RunFolder::check(out, existing);
   CertificateTitle certificate{title.game, title.game_hash, {}, {}};

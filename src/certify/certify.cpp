@@ -131,35 +131,6 @@ double gap_in_user_units(const Frame& frame, Target target, const AssessedStart&
   return certificate.gap_upper;
 }
 
-/// Markov policies are nested mixtures whose later steps are all there before the earlier ones
-/// begin: parts_of(h, s, absorb) has what is played at one state.
-template <class PartsOf>
-void fill_markov(Certificate& certificate,
-                 const AnyGame& game,
-                 const ParallelOptions& options,
-                 const PartsOf& parts_of) {
-  const Frame& frame = frame_of(game);
-  // The values of a product of Markov policies are known, of nash too. There are no visits that
-  // weights would count.
-  const Target target = certificate.target == Target::nash ? Target::cce : certificate.target;
-  const auto certifier = make_nested_certifier(game, target, 1);
-  for (std::size_t h = frame.horizon(); h-- > 0;) {
-    parallel_for(frame.num_states(Step(h)), options, [&](std::size_t s) {
-      certifier->set(Step(h), State(s), [&](const NestedCertifier::Absorb& absorb) {
-        parts_of(Step(h), State(s), absorb);
-      });
-    });
-  }
-  AssessedStart found;
-  found.assessment = certifier->last();
-  found.rounding = certifier->rounding();
-  Earned earned{found.assessment.deviations, {}};
-  for (const Player player : all<Player>(frame.num_players())) {
-    earned.plans.push_back(std::move(certifier->witnesses(player, false).front()));
-  }
-  fill_players(certificate, frame, found, earned);
-}
-
 /// Joint actions of a cell, on average over cells.
 double mean_joint_actions(const Frame& frame) {
   double sum = 0.0;
@@ -197,6 +168,39 @@ struct BackupWork {
   }
 };
 
+/// Markov policies are nested mixtures whose later steps are all there before the earlier ones
+/// begin: parts_of(h, s, absorb) has what is played at one state.
+template <class PartsOf>
+void fill_markov(Certificate& certificate,
+                 const AnyGame& game,
+                 double visits,
+                 ParallelOptions options,
+                 const PartsOf& parts_of) {
+  const Frame& frame = frame_of(game);
+  // The values of a product of Markov policies are known, of nash too. There are no visits that
+  // weights would count.
+  const Target target = certificate.target == Target::nash ? Target::cce : certificate.target;
+  const auto certifier = make_nested_certifier(game, target, 1);
+  // Starting threads for a step takes longer than a million multiplications.
+  const double work = 2.0 * std::visit(BackupWork(), game) * visits;
+  if (work < 1e6 * static_cast<double>(frame.horizon())) options.threads = 1;
+  for (std::size_t h = frame.horizon(); h-- > 0;) {
+    parallel_for(frame.num_states(Step(h)), options, [&](std::size_t s) {
+      certifier->set(Step(h), State(s), [&](const NestedCertifier::Absorb& absorb) {
+        parts_of(Step(h), State(s), absorb);
+      });
+    });
+  }
+  AssessedStart found;
+  found.assessment = certifier->last();
+  found.rounding = certifier->rounding();
+  Earned earned{found.assessment.deviations, {}};
+  for (const Player player : all<Player>(frame.num_players())) {
+    earned.plans.push_back(std::move(certifier->witnesses(player, false).front()));
+  }
+  fill_players(certificate, frame, found, earned);
+}
+
 }  // namespace
 
 void check_tables(const Frame& frame, Target target, std::span<const MarkovTable> tables) {
@@ -219,6 +223,7 @@ void check_tables(const Frame& frame, Target target, std::span<const MarkovTable
     if (target == Target::nash && table.weights.size() != table.num_cells()) {
       throw refuse(j, "has several parts, but players of nash share no index");
     }
+    if (table.target != target) throw refuse(j, "is for another target");
     std::size_t cell = 0;
     for (const Step h : all<Step>(frame.horizon())) {
       for (const State s : all<State>(frame.num_states(h))) {
@@ -415,7 +420,8 @@ Certificate certify_markov(const AnyGame& game,
   Certificate certificate = begin_certificate(frame, title, target, weights, episodes);
   certificate.output = CertifiedOutput::markov;
   const AlphaWeights alpha(weights);
-  fill_markov(certificate, game, options, [&](Step h, State s, const auto& absorb) {
+  const double visits = static_cast<double>(episodes) * static_cast<double>(frame.horizon());
+  fill_markov(certificate, game, visits, options, [&](Step h, State s, const auto& absorb) {
     const std::size_t cell = files.front().header().seat.cell(h, s);
     const std::uint64_t n = files.front().visits_before(cell, episodes);
     std::vector<ReplayMemory> memory(files.size());
@@ -449,7 +455,8 @@ Certificate certify_table(const AnyGame& game,
   check_tables(frame, target, tables);
   Certificate certificate = begin_certificate(frame, title, target, 0, 0);
   certificate.output = CertifiedOutput::table;
-  fill_markov(certificate, game, options, [&](Step h, State s, const auto& absorb) {
+  const auto parts = static_cast<double>(tables.front().weights.size());
+  fill_markov(certificate, game, parts, options, [&](Step h, State s, const auto& absorb) {
     const std::size_t cell = tables.front().cell(h, s);
     std::vector<double> numbers(frame.max_profile_size());
     const PlayerRows<double> rows(frame.action_begins(h, s), numbers);
@@ -476,7 +483,7 @@ Certificate certify_marginals(const AnyGame& game,
   const Frame& frame = frame_of(game);
   Certificate certificate = begin_certificate(frame, title, target, weights, episodes);
   certificate.output = CertifiedOutput::marginals;
-  fill_markov(certificate, game, {.threads = 1}, [&](Step h, State s, const auto& absorb) {
+  fill_markov(certificate, game, 1.0, {.threads = 1}, [&](Step h, State s, const auto& absorb) {
     std::vector<double> numbers(frame.max_profile_size());
     const PlayerRows<double> rows(frame.action_begins(h, s), numbers);
     for (const Player player : all<Player>(frame.num_players())) {

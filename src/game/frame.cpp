@@ -92,11 +92,14 @@ void Frame::check_start_and_rewards() const {
   if (o.ranges.size() != 1 && o.ranges.size() != o.num_players) {
     refuse("rewards", "there must be one range, or one per player");
   }
+  const auto horizon = static_cast<double>(o.horizon);
   for (const RewardRange& range : o.ranges) {
     if (!std::isfinite(range.low) || !std::isfinite(range.high) || !(range.low < range.high) ||
-        !std::isfinite(range.high - range.low)) {
+        !std::isfinite(horizon * (range.high - range.low)) || !std::isfinite(horizon * range.low) ||
+        !std::isfinite(horizon * range.high)) {
       refuse("rewards", fmt::format("the range [{}, {}] is not one", range.low, range.high),
-             "want two finite numbers, the lower one first, and a finite difference");
+             "want two numbers, the lower one first, whose difference and sums over an episode are "
+             "finite");
     }
   }
   if (!o.zero_sum) return;

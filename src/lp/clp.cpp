@@ -2,12 +2,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clp.h"
 
+#include <ClpEventHandler.hpp>
 #include <ClpSimplex.hpp>
 #include <vector>
 
+#include "vlearn/core/cancel.h"
+
 namespace vlearn::lp {
 
-void solve_by_clp(const Program& program, ClpRoute route, Vertex& vertex) {
+namespace {
+
+/// Asks now and then whether to go on.
+class StopHandler final : public ClpEventHandler {
+ public:
+  explicit StopHandler(const std::function<bool()>& stop) : stop_(&stop) {}
+  int event(Event which) override {
+    constexpr int go_on = -1;
+    constexpr int end = 5;  // Clp: stopped by an event
+    return which == endOfIteration && (*stop_)() ? end : go_on;
+  }
+  [[nodiscard]] ClpEventHandler* clone() const override { return new StopHandler(*this); }
+
+ private:
+  const std::function<bool()>* stop_;
+};
+
+}  // namespace
+
+void solve_by_clp(const Program& program,
+                  ClpRoute route,
+                  const std::function<bool()>& stop,
+                  Vertex& vertex) {
   const auto rows = static_cast<int>(program.rows());
   const auto columns = static_cast<int>(program.columns());
   std::vector<CoinBigIndex> starts = {0};
@@ -38,11 +63,16 @@ void solve_by_clp(const Program& program, ClpRoute route, Vertex& vertex) {
   constexpr int no_perturbation = 100;
   model.setPerturbation(no_perturbation);
   if (route == ClpRoute::unscaled) model.scaling(0);
+  if (stop) {
+    const StopHandler handler(stop);
+    model.passInEventHandler(&handler);
+  }
   if (route == ClpRoute::dual) {
     model.dual();
   } else {
     model.primal();
   }
+  if (stop && stop()) throw Cancelled();
 
   vertex.pivots = static_cast<std::size_t>(model.getIterationCount());
   const double* const primal = model.primalColumnSolution();

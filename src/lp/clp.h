@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "program.h"
 
@@ -13,7 +14,10 @@ namespace vlearn::lp {
 enum class ClpRoute : std::uint8_t { primal, dual, unscaled };
 
 /// The primal or the dual simplex method; `unscaled` is the primal without Clp's scaling of rows.
-/// Prints nothing.
-void solve_by_clp(const Program& program, ClpRoute route, Vertex& vertex);
+/// Prints nothing. Where `stop` is there and says true, throws Cancelled.
+void solve_by_clp(const Program& program,
+                  ClpRoute route,
+                  const std::function<bool()>& stop,
+                  Vertex& vertex);
 
 }  // namespace vlearn::lp

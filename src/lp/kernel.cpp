@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "vlearn/core/cancel.h"
+
 namespace vlearn::lp {
 namespace {
 
@@ -94,6 +96,12 @@ void Kernel::start(const Program& program) {
 }
 
 void Kernel::exchange(Program& program, std::size_t r, std::size_t s) {
+  constexpr std::size_t some_milliseconds = std::size_t{1} << 23U;  // of cells
+  work_ += program.rows() * program.stride();
+  if (stop_ && work_ > some_milliseconds) {
+    work_ = 0;
+    if (stop_()) throw Cancelled();
+  }
   pivot(program.row(0), program.stride(), program.rows() + 1, r, s);
   std::swap(of_row_[r], of_column_[s]);
 }

@@ -11,6 +11,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "program.h"
@@ -19,6 +21,9 @@ namespace vlearn::lp {
 
 class Kernel {
  public:
+  /// Asked while large programs are solved; when it says true, Cancelled is thrown.
+  void set_stop(std::function<bool()> stop) { stop_ = std::move(stop); }
+
   /// Overwrites the program. Gives up at a column without a row to leave and after most_pivots().
   /// Pivots below `least_pivot` times the largest of their column are taken for rounding.
   void solve(Program& program, Vertex& vertex, double least_pivot);
@@ -36,6 +41,8 @@ class Kernel {
   void exchange(Program& program, std::size_t r, std::size_t s);
   void improve(Program& program, Vertex& vertex);
 
+  std::function<bool()> stop_;
+  std::size_t work_ = 0;  // since it was asked
   double least_pivot_ = 0.0;
   // Variables 0 ... n-1 are those of the program, n + i is the slack of row i.
   std::vector<std::uint32_t> of_row_;

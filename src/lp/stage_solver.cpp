@@ -22,8 +22,14 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kKernelRetries = 3;
 
+/// Of a tableau; nothing where they cannot be counted.
+std::optional<std::uint64_t> program_cells(std::uint64_t rows, std::uint64_t columns) {
+  if (columns > UINT64_MAX - 64) return std::nullopt;
+  return checked_multiply(rows + 1, lp::Program::stride_of(columns));
+}
+
 void check_size(std::uint64_t rows, std::uint64_t columns) {
-  const auto cells = checked_multiply(rows + 1, lp::Program::stride_of(columns));
+  const auto cells = program_cells(rows, columns);
   if (cells && *cells <= StageSolver::kMaxCells) return;
   throw Error(ErrorKind::resource, "linear program",
               fmt::format("{} rows and {} columns are too many", rows, columns),
@@ -53,6 +59,7 @@ bool to_strategy(std::span<const double> weights, std::vector<double>& strategy)
 }  // namespace
 
 struct StageSolver::Scratch {
+  std::function<bool()> stop;
   lp::Program program;
   lp::Kernel kernel;
   lp::Vertex vertex;
@@ -90,7 +97,7 @@ struct StageSolver::Scratch {
         write(program);
         for (const auto route :
              {lp::ClpRoute::primal, lp::ClpRoute::dual, lp::ClpRoute::unscaled}) {
-          lp::solve_by_clp(program, route, vertex);
+          lp::solve_by_clp(program, route, stop, vertex);
           if (good(LpMethod::clp)) return;
         }
       }
@@ -125,11 +132,28 @@ struct StageSolver::Scratch {
   }
 };
 
-StageSolver::StageSolver(LpMethod method)
-    : method_(method), scratch_(std::make_unique<Scratch>()) {}
+StageSolver::StageSolver(LpMethod method, std::function<bool()> stop)
+    : method_(method), scratch_(std::make_unique<Scratch>()) {
+  scratch_->kernel.set_stop(stop);
+  scratch_->stop = std::move(stop);
+}
 StageSolver::~StageSolver() = default;
 StageSolver::StageSolver(StageSolver&&) noexcept = default;
 StageSolver& StageSolver::operator=(StageSolver&&) noexcept = default;
+
+std::optional<std::uint64_t> StageSolver::cells(std::span<const std::uint32_t> num_actions,
+                                                std::optional<Target> correlated) {
+  if (!correlated) return program_cells(num_actions[0], num_actions[1]);
+  // Of the egalitarian selection, which has the most rows and a column more.
+  std::uint64_t rows = 1 + num_actions.size();
+  std::optional<std::uint64_t> columns = 1;
+  for (const std::uint64_t n : num_actions) {
+    columns = columns ? checked_multiply(*columns, n) : columns;
+    rows += *correlated == Target::ce ? n * (n - 1) : n;
+  }
+  if (!columns || *columns == UINT64_MAX) return std::nullopt;
+  return program_cells(rows, *columns + 1);
+}
 
 const MatrixSolution& StageSolver::solve(const MatrixGame& game) {
   const auto size = checked_multiply(game.rows, game.columns);

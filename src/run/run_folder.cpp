@@ -268,7 +268,7 @@ bool is_run(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::string run_name(std::string_view game, std::uint64_t seed) {
+std::string file_name(std::string_view game) {
   std::string name = game == "-" ? "stdin" : std::string(game);
   if (name.find('/') != std::string::npos || name.ends_with(".json") || name.ends_with(".nfg") ||
       name.ends_with(".safetensors")) {
@@ -280,7 +280,11 @@ std::string run_name(std::string_view game, std::uint64_t seed) {
     if (!plain || static_cast<unsigned char>(c) >= 0x80) c = '-';
   }
   name.resize(std::min<std::size_t>(name.size(), 200));
-  return fmt::format("{}-{}", name, seed);
+  return name;
+}
+
+std::string run_name(std::string_view game, std::uint64_t seed) {
+  return fmt::format("{}-{}", file_name(game), seed);
 }
 
 std::string config_to_json(const RunTitle& title, const LearnConfig& config) {
@@ -393,6 +397,12 @@ void write_index_seeds(const std::filesystem::path& run,
 
 namespace {
 
+void check_streams(const JsonValue& root) {
+  if (root.at("stream_version").natural(UINT32_MAX) != kStreamVersion) {
+    throw root.at("stream_version").error("is not one that this version draws from");
+  }
+}
+
 StoredRun read_planned(const std::filesystem::path& path, const JsonValue& root) {
   root.allow_keys({"schema", "version", "game", "game_hash", "target", "method", "select",
                    "until_gap", "max_seconds", "max_iterations", "seed", "stream_version"});
@@ -405,6 +415,7 @@ StoredRun read_planned(const std::filesystem::path& path, const JsonValue& root)
   run.config.learner.target = named<Target>(root.at("target"), kTargetNames);
   run.config.seed = root.at("seed").natural(UINT64_MAX);
   run.config.history = false;
+  check_streams(root);
   return run;
 }
 
@@ -448,9 +459,7 @@ StoredRun read_run(const std::filesystem::path& path) {
   if (root.find("until_gap")) run.config.until_gap = root.at("until_gap").number();
   if (root.find("episodes")) run.config.episodes = root.at("episodes").natural(kMaxEpisodes - 1);
   if (root.find("max_seconds")) run.config.max_seconds = root.at("max_seconds").number();
-  if (root.at("stream_version").natural(UINT32_MAX) != kStreamVersion) {
-    throw root.at("stream_version").error("is not one that this version draws from");
-  }
+  check_streams(root);
   return run;
 }
 
@@ -502,8 +511,10 @@ void RunFolder::write_planned(const std::filesystem::path& path,
   check(path, existing);
   const std::string text = config_to_json(title, config);
   Checkpoints(path, to_hex(sha256(std::as_bytes(std::span(text))))).remove_all();
-  write_file(path / "config.json", text);
+  remove_temporary_files(path);
+  remove_temporary_files(path / kPolicyFolder);
   remove_old_run(path);
+  write_file(path / "config.json", text);
   std::filesystem::create_directory(path / kPolicyFolder);
   for (const MarkovTable& table : result.tables) {
     const std::filesystem::path file = markov_path(path, table.player);
@@ -546,8 +557,10 @@ void RunFolder::check(const std::filesystem::path& path, Existing existing) {
   }
   if (is_empty) return;
   if (existing == Existing::refuse) {
-    refuse("is there already",
-           "choose another place with --out, replace it with --force, or go on with it: --resume");
+    refuse(
+        "is there already",
+        "choose another place with --out, or replace it with --force; a learned run goes on with "
+        "learn --resume");
   }
   if (!is_run(path)) {
     refuse("has other things in it than a run",

@@ -14,7 +14,7 @@
 namespace vlearn {
 namespace {
 
-constexpr std::array<std::string_view, 4> kStoppedNames = {"gap", "iterations", "time",
+constexpr std::array<std::string_view, 5> kStoppedNames = {"gap", "exact", "limit", "time",
                                                            "interrupt"};
 /// Rounds take as many times longer than the one before.
 constexpr double kRefine = 8.0;
@@ -90,7 +90,9 @@ std::optional<SolveResult> solve_game(const AnyGame& game,
     try {
       planned = plan_policy(game, options);
     } catch (const Cancelled&) {
-      if (result) result->stopped = late() ? SolveStopped::time : SolveStopped::interrupt;
+      if (result) {
+        result->stopped = hooks.cancel.requested() ? SolveStopped::interrupt : SolveStopped::time;
+      }
       return result;
     }
     Certificate certificate =
@@ -105,14 +107,13 @@ std::optional<SolveResult> solve_game(const AnyGame& game,
       result->tables = std::move(planned.tables);
       result->certificate = std::move(certificate);
     }
-    if (config.method == PlanMethod::lp || result->certificate.gap_upper <= config.until_gap) {
-      result->stopped = SolveStopped::gap;
+    const auto end = [&](SolveStopped stopped) {
+      result->stopped = stopped;
       return result;
-    }
-    if (!planned.complete || options.tolerance <= wanted) {
-      result->stopped = SolveStopped::iterations;
-      return result;
-    }
+    };
+    if (result->certificate.gap_upper <= config.until_gap) return end(SolveStopped::gap);
+    if (config.method == PlanMethod::lp) return end(SolveStopped::exact);
+    if (!planned.complete || options.tolerance <= wanted) return end(SolveStopped::limit);
     options.tolerance = std::max(wanted, options.tolerance / kRefine);
   }
 }

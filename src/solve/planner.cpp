@@ -21,20 +21,13 @@ namespace {
 
 /// Programs up to this size take milliseconds.
 constexpr std::uint64_t kQuickProgram = std::uint64_t{1} << 18U;
+/// Policies of oftrl, all of them with as many parts as there may be.
+constexpr std::uint64_t kMaxOftrlBytes = std::uint64_t{1} << 36U;
 
-void check_target(const Frame& frame, const PlannerOptions& options) {
-  const auto refuse = [&](const char* problem, const char* fix) {
-    return Error(ErrorKind::usage, std::string(name_of(options.target)), problem, fix);
-  };
-  if (options.target == Target::optimal && frame.num_players() != 1) {
-    throw refuse("is for one player", "use cce, ce or, of a zero-sum game, nash");
-  }
-  if (options.target == Target::nash && !frame.zero_sum()) {
-    throw refuse("can be planned in zero-sum games of two players only",
-                 "use cce or ce, which every game has");
-  }
+void check_options(const Frame& frame, const PlannerOptions& options) {
+  check_target(frame, options.target);
   if (options.target == Target::optimal && options.method == PlanMethod::oftrl) {
-    throw refuse("needs no players who learn", "use the method lp");
+    throw Error(ErrorKind::usage, "optimal", "needs no players who learn", "use the method lp");
   }
   if (options.method == PlanMethod::lp && options.selection.rule == Selection::Rule::player &&
       options.selection.player.index() >= frame.num_players()) {
@@ -43,16 +36,72 @@ void check_target(const Frame& frame, const PlannerOptions& options) {
   }
 }
 
+std::size_t num_stages(const Frame& frame) {
+  std::size_t count = 0;
+  for (const Step h : all<Step>(frame.horizon())) count += frame.num_states(h);
+  return count;
+}
+
+/// Bytes of a stage of oftrl and of what it returns, at most; nothing where they cannot be counted.
+std::optional<std::uint64_t> oftrl_bytes(const Frame& frame, Target target) {
+  std::uint64_t numbers = 0;
+  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
+    const std::span<const std::uint32_t> begins = frame.begins_of_cell(cell);
+    std::uint64_t scores = begins.back();
+    if (target == Target::ce) {
+      for (std::size_t j = 0; j + 1 < begins.size(); ++j) {
+        const std::uint64_t n = begins[j + 1] - begins[j];
+        scores += 3 * n * n;
+      }
+    }
+    const std::uint64_t parts = target == Target::nash ? 1 : kOftrlParts;
+    numbers = std::max(numbers, 8 * scores + parts * begins.back());
+  }
+  return checked_multiply(numbers * sizeof(double), num_stages(frame));
+}
+
 void check_size(const Frame& frame, const PlannerOptions& options) {
-  if (options.method != PlanMethod::lp) return;
-  const auto numbers = largest_program(frame, options.target);
-  if (numbers && *numbers <= StageSolver::kMaxCells) return;
-  const std::string bytes = numbers && *numbers <= UINT64_MAX / sizeof(double)
-                                ? fmt::format("{} bytes", *numbers * sizeof(double))
-                                : "more bytes than can be counted";
-  throw Error(ErrorKind::resource, "method lp",
-              fmt::format("one of its linear programs would take {}", bytes),
-              "use the method oftrl, which does not list joint actions");
+  const auto refuse = [](const char* what, const std::optional<std::uint64_t>& bytes,
+                         const char* fix) {
+    return Error(ErrorKind::resource, what,
+                 bytes ? fmt::format("would take {} bytes", *bytes)
+                       : std::string("would take more bytes than can be counted"),
+                 fix);
+  };
+  if (num_stages(frame) > kMaxPolicyCells) {
+    throw Error(ErrorKind::resource, "game",
+                fmt::format("has {} (step, state), and policies have {} at most", num_stages(frame),
+                            kMaxPolicyCells),
+                "plan a smaller one");
+  }
+  if (options.method == PlanMethod::lp) {
+    const auto numbers = largest_program(frame, options.target);
+    if (numbers && *numbers <= StageSolver::kMaxCells) return;
+    const auto bytes = numbers ? checked_multiply(*numbers, sizeof(double)) : std::nullopt;
+    throw refuse("one of the linear programs", bytes,
+                 "use the method oftrl, which does not list joint actions");
+  }
+  const auto bytes = oftrl_bytes(frame, options.target);
+  if (bytes && *bytes <= kMaxOftrlBytes) return;
+  throw refuse("the method oftrl", bytes,
+               "cce takes less than ce, and learning less than planning: vlearn learn");
+}
+
+/// Threads where a step is worth the start of one; a stage takes so many multiplications.
+ParallelOptions threads_for(const Frame& frame, Step h, double work, ParallelOptions options) {
+  constexpr double worth_it = 1e6;
+  if (static_cast<double>(frame.num_states(h)) * work < worth_it) options.threads = 1;
+  return options;
+}
+
+double stage_work(const Frame& frame, PlanMethod method) {
+  double joint = 0.0;
+  for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
+    const auto count = frame.num_joint_actions(cell);
+    joint = std::max(joint, count ? static_cast<double>(*count) : 0x1p64);
+  }
+  const double one = std::min(joint, 1e6) * static_cast<double>(frame.num_players());
+  return method == PlanMethod::lp ? 100.0 * one : 10'000.0 * one;
 }
 
 /// The values of a step, [player][state], as backups want them.
@@ -97,7 +146,9 @@ std::vector<std::vector<StageSolution>> solve_backward(const Frame& frame,
   for (std::size_t h = frame.horizon(); h-- > 0;) {
     StepValues values(frame.num_players(), frame.num_states(Step(h)));
     solutions[h].resize(values.states);
-    parallel_for(values.states, options.parallel, [&](std::size_t s) {
+    const ParallelOptions parallel =
+        threads_for(frame, Step(h), stage_work(frame, options.method), options.parallel);
+    parallel_for(values.states, parallel, [&](std::size_t s) {
       if (options.stop && options.stop()) throw Cancelled();
       std::unique_ptr<StageSolverOf> solver = solvers.take();
       const NextValues after =
@@ -149,27 +200,34 @@ PlannedPolicy gather(const Frame& frame,
 
 }  // namespace
 
+void check_target(const Frame& frame, Target target) {
+  const auto refuse = [&](const char* problem, const char* fix) {
+    return Error(ErrorKind::usage, std::string(name_of(target)), problem, fix);
+  };
+  if (target == Target::optimal && frame.num_players() != 1) {
+    throw refuse("is for one player", "use cce, ce or, of a zero-sum game, nash");
+  }
+  if (target == Target::nash && !frame.zero_sum()) {
+    throw refuse("can be planned in zero-sum games of two players only",
+                 "use cce or ce, which every game has");
+  }
+}
+
 std::optional<std::uint64_t> largest_program(const Frame& frame, Target target) {
   std::uint64_t largest = 0;
+  std::vector<std::uint32_t> num_actions;
   for (std::size_t cell = 0; cell < frame.num_cells(); ++cell) {
     const std::span<const std::uint32_t> begins = frame.begins_of_cell(cell);
-    const auto joint = frame.num_joint_actions(cell);
-    if (!joint) return std::nullopt;
-    std::uint64_t rows = 1;
-    std::uint64_t columns = *joint;
-    if (target == Target::nash) {
-      rows = begins[1] - begins[0];
-      columns = begins[2] - begins[1];
-    } else if (target != Target::optimal) {
-      for (std::size_t j = 0; j + 1 < begins.size(); ++j) {
-        const std::uint64_t n = begins[j + 1] - begins[j];
-        rows += target == Target::ce ? n * (n - 1) : n;
-      }
-      rows += frame.num_players();  // of the egalitarian selection
+    num_actions.clear();
+    for (std::size_t j = 0; j + 1 < begins.size(); ++j) {
+      num_actions.push_back(begins[j + 1] - begins[j]);
     }
-    // A tableau has the columns, its right-hand sides, and a row more for the objective.
-    const auto numbers = checked_multiply(rows + 1, columns + 8);
-    if (columns > UINT64_MAX - 8 || !numbers) return std::nullopt;
+    const auto numbers =
+        target == Target::optimal
+            ? std::optional<std::uint64_t>(num_actions[0])
+            : StageSolver::cells(num_actions,
+                                 target == Target::nash ? std::nullopt : std::optional(target));
+    if (!numbers) return std::nullopt;
     largest = std::max(largest, *numbers);
   }
   return largest;
@@ -188,13 +246,14 @@ MethodChoice choose_method(const Frame& frame, Target target) {
 
 PlannedPolicy plan_policy(const AnyGame& game, const PlannerOptions& options) {
   const Frame& frame = frame_of(game);
-  check_target(frame, options);
+  check_options(frame, options);
   check_size(frame, options);
   return std::visit(
       [&]<class Game>(const Game& model) {
         if (options.method == PlanMethod::lp) {
           SolverPool<LpStage<Game>> solvers([&] {
-            return std::make_unique<LpStage<Game>>(model, options.target, options.selection);
+            return std::make_unique<LpStage<Game>>(model, options.target, options.selection,
+                                                   options.stop);
           });
           return gather(frame, options, solve_backward(frame, options, solvers));
         }

@@ -32,7 +32,7 @@ struct StageSolution {
   }
 };
 
-/// Shares of a whole as weights of parts (policy/markov.h): what is less than 2^-48 of it is left
+/// Shares of a whole as weights of parts (policy/markov.h): what is less than 2^-49 of it is left
 /// out.
 [[nodiscard]] inline std::uint64_t weight_of(double share) noexcept {
   return static_cast<std::uint64_t>(share * 0x1p48 + 0.5);

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "stage.h"
 #include "vlearn/core/target.h"
-#include "vlearn/game/tabular.h"
 #include "vlearn/lp/stage_solver.h"
 
 namespace vlearn {
@@ -75,8 +75,15 @@ class StagePayoffs {
 template <KnownGame G>
 class LpStage {
  public:
-  LpStage(const G& game, Target target, const Selection& selection)
-      : frame_(game.frame()), target_(target), selection_(selection), payoffs_(game) {}
+  LpStage(const G& game,
+          Target target,
+          const Selection& selection,
+          const std::function<bool()>& stop)
+      : frame_(game.frame()),
+        target_(target),
+        selection_(selection),
+        payoffs_(game),
+        solver_(LpMethod::automatic, stop) {}
 
   StageSolution solve(const StageTask& task) {
     const auto begins = frame_.action_begins(task.h, task.s);

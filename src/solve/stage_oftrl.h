@@ -34,6 +34,9 @@
 
 namespace vlearn {
 
+/// Parts of a mixture of which joint actions are not listed.
+inline constexpr std::size_t kOftrlParts = 512;
+
 struct OftrlOptions {
   Target target = Target::cce;
   double tolerance = 0.0;  ///< in the user's units
@@ -51,7 +54,7 @@ class OftrlStage {
     begin(task);
     std::uint64_t next_look = 1;  // at the mixture of what was kept
     for (std::uint64_t t = 1; t <= options_.max_iterations; ++t) {
-      if (t % 256 == 0 && options_.stop && options_.stop()) throw Cancelled();
+      ask_whether_to_stop();
       iterate(task, t);
       if (gain_of_last_ <= options_.tolerance) return last(t);
       if (gain_ > options_.tolerance || t < next_look) continue;
@@ -68,7 +71,14 @@ class OftrlStage {
   static constexpr double kStep = 2.0;
   static constexpr double kLeastChange = 1e-18;  // of squares: below are roundings
   static constexpr std::uint64_t kMaxJoint = 4096;
-  static constexpr std::size_t kMaxParts = 512;
+  /// Once for so many numbers that were looked at.
+  void ask_whether_to_stop() {
+    constexpr std::size_t some_milliseconds = 100'000;
+    work_ += joint_.size() + profile_.size() * begins_.size();
+    if (work_ < some_milliseconds) return;
+    work_ = 0;
+    if (options_.stop && options_.stop()) throw Cancelled();
+  }
 
   [[nodiscard]] bool swap() const noexcept { return options_.target == Target::ce; }
   [[nodiscard]] bool zero_sum() const noexcept { return options_.target == Target::nash; }
@@ -219,7 +229,7 @@ class OftrlStage {
   void keep_profile(std::uint64_t t) {
     kept_.push_back(t);
     kept_profiles_.insert(kept_profiles_.end(), profile_.begin(), profile_.end());
-    if (kept_.size() < kMaxParts) return;
+    if (kept_.size() < kOftrlParts) return;
     const std::size_t width = profile_.size();
     for (std::size_t i = 1, to = 0; i < kept_.size(); i += 2, ++to) {
       kept_[to] = kept_[i];
@@ -290,6 +300,7 @@ class OftrlStage {
     solution.values.assign(m, 0.0);
     double sum = 0.0;
     for (std::size_t i = 0; i < kept_.size(); ++i) {
+      ask_whether_to_stop();
       const std::span<const double> profile = std::span(kept_profiles_).subspan(i * width, width);
       const auto weight = static_cast<double>(kept_[i]);
       sum += weight;
@@ -346,6 +357,7 @@ class OftrlStage {
   std::vector<std::uint64_t> kept_;  // iterations
   std::vector<double> kept_profiles_;
   std::uint64_t stride_ = 1;
+  std::size_t work_ = 0;  // since it was asked whether to stop
   // Scratch:
   std::vector<double> row_;
   std::vector<double> chain_;

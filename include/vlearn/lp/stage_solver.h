@@ -29,7 +29,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -105,12 +107,19 @@ class StageSolver {
   static constexpr double kTolerance = 1e-9;
   static constexpr std::uint64_t kMaxCells = std::uint64_t{1} << 27U;  // 1 GiB
 
-  explicit StageSolver(LpMethod method = LpMethod::automatic);
+  /// `stop` is asked now and then while large programs are solved; when it says true, Cancelled is
+  /// thrown, and the solver is as good as before.
+  explicit StageSolver(LpMethod method = LpMethod::automatic, std::function<bool()> stop = {});
   ~StageSolver();
   StageSolver(StageSolver&&) noexcept;
   StageSolver& operator=(StageSolver&&) noexcept;
   StageSolver(const StageSolver&) = delete;
   StageSolver& operator=(const StageSolver&) = delete;
+
+  /// Cells that the program of such a game has at most: of a matrix game where no target is given.
+  /// Nothing where they cannot be counted.
+  [[nodiscard]] static std::optional<std::uint64_t> cells(
+      std::span<const std::uint32_t> num_actions, std::optional<Target> correlated);
 
   const MatrixSolution& solve(const MatrixGame& game);
   const CorrelatedSolution& solve(const StageGame& game, Target target, Selection selection = {});

@@ -31,8 +31,10 @@ namespace vlearn {
                                                     Target target,
                                                     Player player);
 
-/// "rps-1" for the game `rps` and seed 1: letters, digits and -_.=, of the word, of a file its name
-/// without folder and ending.
+/// "rps" for the game `rps` or `games/rps.json`: of the word, of a file its name without folder and
+/// ending; letters, digits and -_.=,
+[[nodiscard]] std::string file_name(std::string_view game);
+/// "rps-1" for the game `rps` and seed 1.
 [[nodiscard]] std::string run_name(std::string_view game, std::uint64_t seed);
 
 /// A run as people name it, beside what determines it.

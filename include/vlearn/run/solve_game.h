@@ -45,7 +45,13 @@ struct SolveRow {
   double gap_upper = 0.0;
 };
 
-enum class SolveStopped : std::uint8_t { gap, iterations, time, interrupt };
+enum class SolveStopped : std::uint8_t {
+  gap,    ///< it is small enough
+  exact,  ///< lp: what is left of the gap is rounding
+  limit,  ///< oftrl: iterations, or the precision of numbers, are at their end
+  time,
+  interrupt,
+};
 [[nodiscard]] std::string_view name_of(SolveStopped stopped) noexcept;
 
 struct SolveResult {

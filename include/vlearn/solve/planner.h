@@ -45,7 +45,7 @@ struct PlannerOptions {
   std::uint64_t max_iterations = 10'000'000;
   std::string game_hash = {};
   ParallelOptions parallel = {};  ///< over the states of a step; the result is always the same
-  /// Asked now and then; when it says true, plan_policy() throws Cancelled.
+  /// Asked now and then, by all threads; when it says true, plan_policy() throws Cancelled.
   std::function<bool()> stop = {};
 };
 
@@ -62,11 +62,15 @@ struct PlannedPolicy {
 /// hold, with the bytes that it would take and what to use instead.
 [[nodiscard]] PlannedPolicy plan_policy(const AnyGame& game, const PlannerOptions& options);
 
-/// The largest linear program of a game, in numbers of its tableau; nothing where they cannot be
-/// counted.
+/// Throws Error (usage) for a target that the game does not have.
+void check_target(const Frame& frame, Target target);
+
+/// The largest linear program of a game that has this target, in numbers of its tableau; nothing
+/// where they cannot be counted.
 [[nodiscard]] std::optional<std::uint64_t> largest_program(const Frame& frame, Target target);
 
-/// lp where the programs are small enough to be solved in no time, else oftrl; and why, for people.
+/// Of a game that has this target: lp where the programs are small enough to be solved in no time,
+/// else oftrl; and why, for people.
 struct MethodChoice {
   PlanMethod method = PlanMethod::lp;
   std::string reason;

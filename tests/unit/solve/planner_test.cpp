@@ -19,6 +19,7 @@
 #include "support/random_game.h"
 #include "vlearn/certify/certify.h"
 #include "vlearn/game/game_io.h"
+#include "vlearn/run/solve_game.h"
 
 namespace vlearn::test {
 namespace {
@@ -138,7 +139,6 @@ void expect_planned(const AnyGame& game, const PlannerOptions& options) {
   EXPECT_LE(certificate.gap_upper, exact(frame));
   const PlainInduction plain(game, options);
   for (std::size_t j = 0; j < certificate.players.size(); ++j) {
-    // What is best for all may be reached in many ways; what the selection is about is unique.
     EXPECT_NEAR(certificate.players[j].value_upper, plain.values()[j], 100.0 * exact(frame)) << j;
   }
 }
@@ -161,7 +161,7 @@ TEST(PlannerLp, FiveHundredGamesAgreeWithASecondComputation) {
     } else {
       options.target = seed % 5 == 2 ? Target::ce : Target::cce;
       options.selection = selections[seed / 5 % 3];
-      // One player's best may leave the others' values open: then only its own is compared.
+      // With three players the least value may leave the others' open.
       if (options.selection.rule == Selection::Rule::egalitarian) sizes.players = {2, 2};
     }
     const AnyGame game = random_game(seed, sizes);
@@ -245,6 +245,62 @@ TEST(PlannerLp, SelectsInTheUsersUnits) {
   EXPECT_NEAR(values({Selection::Rule::player, Player(1)})[1], 7.0, 1e-9);
 }
 
+/// Both want to meet, one of them a hundred times as much.
+AnyGame unequal_meeting() {
+  return parse_game_json(R"({"format": "vlearn.game/1", "players": 2, "actions": 2, "horizon": 1,
+      "rules": [{"payoffs": [[[1, 0], [0, 0]], [[0, 0], [0, 100]]]}]})",
+                         "test")
+      .game;
+}
+
+TEST(PlannerLp, ComparesPlayersAsTheUserPaysThem) {
+  const AnyGame game = unequal_meeting();
+  const auto values = [&](Selection selection) {
+    PlannerOptions options;
+    options.selection = selection;
+    const Certificate certificate = certified(game, options);
+    return std::vector<double>{certificate.players[0].value_upper,
+                               certificate.players[1].value_upper};
+  };
+  const std::vector<double> welfare = values({Selection::Rule::welfare, {}});
+  EXPECT_NEAR(welfare[0], 0.0, 1e-9);
+  EXPECT_NEAR(welfare[1], 100.0, 1e-9);
+  // p of the time at 1, else at 100: p = 100 (1 - p).
+  for (const double value : values({Selection::Rule::egalitarian, {}})) {
+    EXPECT_NEAR(value, 100.0 / 101.0, 1e-8);
+  }
+}
+
+TEST(PlannerOftrl, MixesIterationsWhereJointActionsAreNotListed) {
+  for (const Target target : {Target::cce, Target::ce}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      SCOPED_TRACE(std::string(name_of(target)) + " " + std::to_string(seed));
+      const AnyGame game = make_game("random:players=7,states=1,actions=4,horizon=1,seed=" +
+                                     std::to_string(seed));  // 16384 joint actions
+      PlannerOptions options;
+      options.target = target;
+      options.method = PlanMethod::oftrl;
+      options.tolerance = 1e-3;
+      const PlannedPolicy planned = plan_policy(game, options);
+      EXPECT_TRUE(planned.complete);
+      EXPECT_GT(planned.tables.front().weights.size(), 1U);
+      EXPECT_LE(certify_table(game, {}, target, planned.tables, {}).gap_upper, 1e-3 + 1e-9);
+    }
+  }
+}
+
+TEST(PlannerOftrl, ZeroSumTolerancesAreOfBothTogether) {
+  const AnyGame game =
+      make_game("random:players=2,states=1,actions=5,horizon=1,seed=3,kind=zero-sum");
+  PlannerOptions options;
+  options.target = Target::nash;
+  options.method = PlanMethod::oftrl;
+  for (const double tolerance : {1e-1, 1e-2, 1e-3, 1e-4}) {
+    options.tolerance = tolerance;
+    EXPECT_LE(certified(game, options).sum_upper, tolerance + 1e-9);
+  }
+}
+
 struct OftrlCase {
   const char* game;
   Target target;
@@ -297,6 +353,7 @@ TEST(PlannerOftrl, AgreesWithLinearProgramsOnZeroSumValues) {
 }
 
 TEST(PlannerOftrl, GivesUpAfterSoManyIterations) {
+  std::size_t unfinished = 0;
   for (const OftrlCase& each : kOftrlCases) {
     const AnyGame game = load_game(each.game).game;
     PlannerOptions options;
@@ -306,10 +363,21 @@ TEST(PlannerOftrl, GivesUpAfterSoManyIterations) {
     options.max_iterations = 1100;  // more than are kept of large games
     const PlannedPolicy planned = plan_policy(game, options);
     const Certificate certificate = certify_table(game, {}, each.target, planned.tables, {});
+    unfinished += planned.complete ? 0 : 1;
     EXPECT_LT(certificate.gap_upper,
               0.05 * static_cast<double>(frame_of(game).horizon()) * widest(frame_of(game)))
         << each.game;
   }
+  // Some games are solved exactly by where everybody begins.
+  EXPECT_GE(unfinished, 8U);
+  const AnyGame game = make_game("random:players=3,states=1,actions=3,horizon=1,seed=1");
+  PlannerOptions options;
+  options.method = PlanMethod::oftrl;
+  options.tolerance = 0.0;
+  options.max_iterations = 77;
+  const PlannedPolicy planned = plan_policy(game, options);
+  EXPECT_FALSE(planned.complete);
+  EXPECT_EQ(planned.iterations, 77U);
 }
 
 TEST(Planner, IsTheSameForEveryNumberOfThreads) {
@@ -352,7 +420,7 @@ TEST(Planner, RefusesWhatItCannotDo) {
     EXPECT_NE(text.find(words), std::string::npos) << text;
   };
   PlannerOptions options;
-  says(refusal("congestion-10", options, ErrorKind::resource), "8960000007168 bytes");
+  says(refusal("congestion-10", options, ErrorKind::resource), " bytes");
   says(refusal("congestion-10", options, ErrorKind::resource), "oftrl");
   says(refusal("congestion-100", options, ErrorKind::resource), "more bytes than can be counted");
   options.target = Target::nash;
@@ -375,6 +443,58 @@ TEST(Planner, StopsWhenItIsAskedTo) {
   options.stop = [&] { return ++asked > 3; };
   options.parallel.threads = 1;
   EXPECT_THROW(static_cast<void>(plan_policy(game, options)), Cancelled);
+  // Within one stage, and within one linear program.
+  const AnyGame one = make_game("random:players=2,states=1,actions=40,horizon=1,seed=1");
+  for (const PlanMethod method : {PlanMethod::lp, PlanMethod::oftrl}) {
+    asked = 0;
+    options.method = method;
+    options.target = Target::ce;
+    EXPECT_THROW(static_cast<void>(plan_policy(one, options)), Cancelled);
+    EXPECT_EQ(asked, 4);
+  }
+}
+
+TEST(SolveGame, ReturnsItsBestWhenItIsStopped) {
+  const AnyGame game = make_game("random:players=3,states=3,actions=3,horizon=3,seed=2");
+  SolveConfig config;
+  config.method = PlanMethod::oftrl;
+  config.target = Target::ce;
+  config.until_gap = 1e-12;  // out of reach of so many iterations
+  config.max_iterations = 2000;
+  const auto result = solve_game(game, {}, config);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->stopped, SolveStopped::limit);
+  double least = result->rows.front().gap_upper;
+  for (std::size_t i = 0; i < result->rows.size(); ++i) {
+    EXPECT_EQ(result->rows[i].round, i + 1);
+    if (i > 0) {
+      EXPECT_GE(result->rows[i].iterations, result->rows[i - 1].iterations);
+    }
+    least = std::min(least, result->rows[i].gap_upper);
+  }
+  EXPECT_EQ(result->certificate.gap_upper, least);
+  // Interrupted after the second round.
+  SolveHooks hooks;
+  CancelSource interrupt;
+  hooks.cancel = interrupt.token();
+  hooks.row = [&](const SolveRow& row) {
+    if (row.round == 2) interrupt.request();
+  };
+  const auto interrupted = solve_game(game, {}, config, hooks);
+  ASSERT_TRUE(interrupted);
+  EXPECT_EQ(interrupted->stopped, SolveStopped::interrupt);
+  EXPECT_EQ(interrupted->rows.size(), 2U);
+  EXPECT_EQ(interrupted->certificate.gap_upper, result->rows[1].gap_upper);
+  // Out of time before the first.
+  config.max_seconds = 1e-9;
+  EXPECT_FALSE(solve_game(game, {}, config));
+  // Exact, whatever gap was wanted.
+  config.max_seconds.reset();
+  config.method = PlanMethod::lp;
+  config.until_gap = 1e-30;
+  const auto planned = solve_game(game, {}, config);
+  ASSERT_TRUE(planned);
+  EXPECT_EQ(planned->stopped, SolveStopped::exact);
 }
 
 }  // namespace
