@@ -288,6 +288,7 @@ void RunCertifier::save(ContainerWriter& writer) const {
   nested_->save(writer);
   std::vector<std::uint8_t> digest;
   if (stream_) {
+    digest.reserve(stream_->digest().size());
     for (const std::byte byte : stream_->digest()) {
       digest.push_back(std::to_integer<std::uint8_t>(byte));
     }
@@ -386,6 +387,7 @@ Certificate certify_nested(const AnyGame& game,
       for (std::size_t i = 0; i < own.size(); ++i) plans[i].push_back(own[i]);
     }
     std::vector<std::unique_ptr<NestedWitness>> witnesses;
+    witnesses.reserve(plans.size());
     for (const std::vector<WitnessPlan>& of_all : plans) {
       witnesses.push_back(make_nested_witness(game, target, weights, of_all));
     }

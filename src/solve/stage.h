@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct StageSolution {
 /// Shares of a whole as weights of parts (policy/markov.h): what is less than 2^-49 of it is left
 /// out.
 [[nodiscard]] inline std::uint64_t weight_of(double share) noexcept {
-  return static_cast<std::uint64_t>(share * 0x1p48 + 0.5);
+  return static_cast<std::uint64_t>(std::llround(share * 0x1p48));
 }
 
 /// Which action of each player a joint action is; the last player's varies fastest.
