@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gcc and clang, -O0 to -O3, every vector width: the same bits, and those on record.
 
-The presets release, dev, asan and tsan check the signature of learning too (Signature of run_test);
+The presets release, asan and tsan check the signature of learning too (Signature of run_test);
 here are the builds that no preset makes.
 """
 
@@ -33,7 +33,15 @@ RECORDED = "e5aa9fbb7fa6a87b"
 
 
 # What keeps runs on the disk.
-FOLDERS = ("run_folder.cpp", "checkpoint.cpp", "certify_run.cpp", "joint_play.cpp")
+FOLDERS = (
+    "run_folder.cpp",
+    "checkpoint.cpp",
+    "certify_run.cpp",
+    "joint_play.cpp",
+    "replay_run.cpp",
+    "solve_game.cpp",
+    "stored_policies.cpp",
+)
 # Learning: all of the library but what reads and writes games and runs.
 LEARNING = (
     [HERE / "signature.cpp"]
