@@ -168,6 +168,59 @@ struct BackupWork {
   }
 };
 
+/// Where joint actions are few, what is played is kept as their chances: a visit is then a product,
+/// and only the average is asked what it is worth.
+class JointMixture {
+ public:
+  static constexpr std::uint64_t kMost = 4096;
+
+  JointMixture(std::span<const std::uint32_t> begins, std::size_t num_joint)
+      : begins_(begins), chances_(num_joint, 0.0), lost_(num_joint, 0.0) {}
+
+  void move(std::span<const double> profile, double share) {
+    product_.assign(1, 1.0);
+    for (std::size_t j = 0; j + 1 < begins_.size(); ++j) {
+      const std::span<const double> policy =
+          profile.subspan(begins_[j], begins_[j + 1] - begins_[j]);
+      next_.clear();
+      for (const double chance : product_) {
+        for (const double own : policy) next_.push_back(chance * own);
+      }
+      std::swap(product_, next_);
+    }
+    for (std::size_t a = 0; a < chances_.size(); ++a) {
+      move_compensated(chances_[a], lost_[a], share, product_[a]);
+    }
+  }
+
+  /// As profiles of pure actions, with their shares of all up to them.
+  void hand_out(const NestedCertifier::Absorb& absorb) const {
+    std::vector<double> profile(begins_.back());
+    double sum = 0.0;
+    double lost = 0.0;
+    for (std::size_t a = 0; a < chances_.size(); ++a) {
+      if (chances_[a] <= 0.0) continue;
+      std::fill(profile.begin(), profile.end(), 0.0);
+      std::size_t rest = a;  // the last player's action varies fastest
+      for (std::size_t j = begins_.size() - 1; j-- > 0;) {
+        const std::size_t n = begins_[j + 1] - begins_[j];
+        profile[begins_[j] + rest % n] = 1.0;
+        rest /= n;
+      }
+      const bool first = sum == 0.0;
+      add_compensated(sum, lost, chances_[a]);
+      absorb(Profile(begins_, profile), first ? 1.0 : chances_[a] / sum);
+    }
+  }
+
+ private:
+  std::span<const std::uint32_t> begins_;
+  std::vector<double> chances_;  // of each joint action
+  std::vector<double> lost_;     // to rounding by these
+  std::vector<double> product_;
+  std::vector<double> next_;
+};
+
 /// Markov policies are nested mixtures whose later steps are all there before the earlier ones
 /// begin: parts_of(h, s, absorb) has what is played at one state.
 template <class PartsOf>
@@ -432,6 +485,12 @@ Certificate certify_markov(const AnyGame& game,
     for (std::size_t j = 0; j < files.size(); ++j) walks.emplace_back(files[j], cell, memory[j]);
     std::vector<double> numbers(frame.max_profile_size());
     const PlayerRows<double> rows(frame.action_begins(h, s), numbers);
+    const std::uint64_t joint =
+        frame.num_joint_actions(frame.cell(h, s)).value_or(JointMixture::kMost + 1);
+    std::optional<JointMixture> mixture;
+    if (joint <= JointMixture::kMost && joint < n) {
+      mixture.emplace(frame.action_begins(h, s), joint);
+    }
     // Before the first visit the walks stand at uniform play, which is what is played where there
     // is none.
     for (std::uint64_t i = 0; i < std::max<std::uint64_t>(n, 1); ++i) {
@@ -439,11 +498,16 @@ Certificate certify_markov(const AnyGame& game,
         const std::span<const double> policy = walks[player.index()].policy();
         std::copy(policy.begin(), policy.end(), rows[player].begin());
       }
-      absorb(rows, alpha.rate(i + 1));
+      if (mixture) {
+        mixture->move(numbers, alpha.rate(i + 1));
+      } else {
+        absorb(rows, alpha.rate(i + 1));
+      }
       for (PolicyWalk& walk : walks) {
         if (walk.logged()) walk.next();
       }
     }
+    if (mixture) mixture->hand_out(absorb);
   });
   return certificate;
 }
