@@ -14,7 +14,6 @@ namespace vlearn {
 namespace {
 
 TEST(Compensated, AveragesOfMillionsAreAsGoodAsAveragesOfAFew) {
-  Draws draws({.seed = 1, .purpose = Purpose::test});
   double head = 0.0;
   double tail = 0.0;
   double plain = 0.0;
@@ -25,7 +24,7 @@ TEST(Compensated, AveragesOfMillionsAreAsGoodAsAveragesOfAFew) {
     return static_cast<double>(std::abs(static_cast<long double>(number) - wanted));
   };
   for (std::uint64_t n = 1; n <= 3'000'000; ++n) {
-    const double x = draws.uniform();
+    const double x = Draws({.seed = 1, .purpose = Purpose::test, .episode = Episode(n)}).uniform();
     const double share = 4.0 / static_cast<double>(n + 3);
     move_compensated(head, tail, share, x);
     plain += share * (x - plain);
