@@ -113,7 +113,7 @@ void add_certify(CLI::App& app, Task& task) {
   command
       ->add_option("--output", options->output,
                    "Which policy: nested (the paper's), markov, marginals or table (of "
-                   "--monotone); default: "
+                   "--monotone and of solve); default: "
                    "what the run returns")
       ->check(words(kCertifiedOutputNames));
   command

@@ -293,7 +293,8 @@ void add_play(CLI::App& app, Task& task) {
       ->add_option(
           "--output", options->output,
           "nested (the paper's), markov: the visit is drawn anew at each step, or table: the "
-          "Markov policy of --monotone; default: what the run returns")
+          "Markov policy of --monotone and of solve; default: what the certificate is about, else "
+          "what the run returns")
       ->check(CLI::IsMember({"nested", "markov", "table"}));
   command->add_option("--episodes", options->episodes, "Of a run: episodes to play, default 1000");
   command->add_option("--seed", options->seed, "Of a run: what the game itself draws from");

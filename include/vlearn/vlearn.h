@@ -51,6 +51,7 @@
 #include "vlearn/game/evaluate.h"           // IWYU pragma: export
 #include "vlearn/game/frame.h"              // IWYU pragma: export
 #include "vlearn/game/game_io.h"            // IWYU pragma: export
+#include "vlearn/game/joint_profile.h"      // IWYU pragma: export
 #include "vlearn/game/polymatrix.h"         // IWYU pragma: export
 #include "vlearn/game/tabular.h"            // IWYU pragma: export
 #include "vlearn/lp/stage_solver.h"         // IWYU pragma: export

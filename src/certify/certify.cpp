@@ -12,6 +12,7 @@
 
 #include "vlearn/core/error.h"
 #include "vlearn/core/version.h"
+#include "vlearn/game/joint_profile.h"
 #include "vlearn/policy/profile_replay.h"
 #include "vlearn/policy/walk.h"
 
@@ -178,18 +179,9 @@ class JointMixture {
       : begins_(begins), chances_(num_joint, 0.0), lost_(num_joint, 0.0) {}
 
   void move(std::span<const double> profile, double share) {
-    product_.assign(1, 1.0);
-    for (std::size_t j = 0; j + 1 < begins_.size(); ++j) {
-      const std::span<const double> policy =
-          profile.subspan(begins_[j], begins_[j + 1] - begins_[j]);
-      next_.clear();
-      for (const double chance : product_) {
-        for (const double own : policy) next_.push_back(chance * own);
-      }
-      std::swap(product_, next_);
-    }
+    const std::span<const double> now = joint_chances_.of(begins_, profile);
     for (std::size_t a = 0; a < chances_.size(); ++a) {
-      move_compensated(chances_[a], lost_[a], share, product_[a]);
+      move_compensated(chances_[a], lost_[a], share, now[a]);
     }
   }
 
@@ -200,13 +192,7 @@ class JointMixture {
     double lost = 0.0;
     for (std::size_t a = 0; a < chances_.size(); ++a) {
       if (chances_[a] <= 0.0) continue;
-      std::fill(profile.begin(), profile.end(), 0.0);
-      std::size_t rest = a;  // the last player's action varies fastest
-      for (std::size_t j = begins_.size() - 1; j-- > 0;) {
-        const std::size_t n = begins_[j + 1] - begins_[j];
-        profile[begins_[j] + rest % n] = 1.0;
-        rest /= n;
-      }
+      put_pure(a, begins_, profile);
       const bool first = sum == 0.0;
       add_compensated(sum, lost, chances_[a]);
       absorb(Profile(begins_, profile), first ? 1.0 : chances_[a] / sum);
@@ -217,8 +203,7 @@ class JointMixture {
   std::span<const std::uint32_t> begins_;
   std::vector<double> chances_;  // of each joint action
   std::vector<double> lost_;     // to rounding by these
-  std::vector<double> product_;
-  std::vector<double> next_;
+  JointChances joint_chances_;
 };
 
 /// Markov policies are nested mixtures whose later steps are all there before the earlier ones

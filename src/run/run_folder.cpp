@@ -463,13 +463,23 @@ StoredRun read_run(const std::filesystem::path& path) {
   return run;
 }
 
+namespace {
+
+/// Values of other targets, and learners, leave no choice.
+bool selects(const SolveConfig& config) {
+  return config.method == PlanMethod::lp &&
+         (config.target == Target::cce || config.target == Target::ce);
+}
+
+}  // namespace
+
 std::string config_to_json(const RunTitle& title, const SolveConfig& config) {
   JsonWriter json;
   json.begin_object().member("schema", kSolveConfigSchema);
   json.member("version", build_info().version).member("game", title.game);
   json.member("game_hash", title.game_hash).member("target", name_of(config.target));
   json.member("method", kPlanMethodNames[static_cast<std::size_t>(config.method)]);
-  if (config.method == PlanMethod::lp) json.member("select", name_of(config.selection));
+  if (selects(config)) json.member("select", name_of(config.selection));
   json.member("until_gap", config.until_gap).member("max_iterations", config.max_iterations);
   if (config.max_seconds) json.member("max_seconds", *config.max_seconds);
   json.member("seed", config.seed).member("stream_version", std::uint64_t{kStreamVersion});
@@ -485,7 +495,7 @@ void write_result(JsonWriter& json,
   json.member("game", title.game).member("game_hash", title.game_hash);
   json.member("target", name_of(config.target));
   json.member("method", kPlanMethodNames[static_cast<std::size_t>(config.method)]);
-  if (config.method == PlanMethod::lp) json.member("select", name_of(config.selection));
+  if (selects(config)) json.member("select", name_of(config.selection));
   json.member("seed", config.seed).member("stopped", name_of(result.stopped));
   json.member("iterations", result.rows.back().iterations);
   json.key("players").begin_array();

@@ -4,7 +4,6 @@
 // A stage, and what solving it gives.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -37,18 +36,6 @@ struct StageSolution {
 /// out.
 [[nodiscard]] inline std::uint64_t weight_of(double share) noexcept {
   return static_cast<std::uint64_t>(std::llround(share * 0x1p48));
-}
-
-/// Which action of each player a joint action is; the last player's varies fastest.
-inline void put_pure(std::size_t joint,
-                     std::span<const std::uint32_t> begins,
-                     std::span<double> profile) noexcept {
-  std::fill(profile.begin(), profile.end(), 0.0);
-  for (std::size_t j = begins.size() - 1; j-- > 0;) {
-    const std::size_t n = begins[j + 1] - begins[j];
-    profile[begins[j] + joint % n] = 1.0;
-    joint /= n;
-  }
 }
 
 }  // namespace vlearn

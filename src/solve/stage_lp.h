@@ -11,6 +11,7 @@
 
 #include "stage.h"
 #include "vlearn/core/target.h"
+#include "vlearn/game/joint_profile.h"
 #include "vlearn/lp/stage_solver.h"
 
 namespace vlearn {

@@ -31,6 +31,7 @@
 #include "vlearn/core/cancel.h"
 #include "vlearn/core/simplex.h"
 #include "vlearn/core/target.h"
+#include "vlearn/game/joint_profile.h"
 
 namespace vlearn {
 
@@ -206,19 +207,8 @@ class OftrlStage {
         marginals_[i] += share * (profile_[i] - marginals_[i]);
       }
     } else if (!joint_.empty()) {
-      product_.assign(1, 1.0);
-      for (std::size_t j = 0; j + 1 < begins_.size(); ++j) {
-        const std::size_t n = begins_[j + 1] - begins_[j];
-        grown_.resize(product_.size() * n);
-        for (std::size_t i = 0; i < product_.size(); ++i) {
-          for (std::size_t b = 0; b < n; ++b) {
-            grown_[i * n + b] = product_[i] * profile_[begins_[j] + b];
-          }
-        }
-        std::swap(product_, grown_);
-      }
-      for (std::size_t i = 0; i < joint_.size(); ++i)
-        joint_[i] += share * (product_[i] - joint_[i]);
+      const std::span<const double> now = joint_chances_.of(begins_, profile_);
+      for (std::size_t i = 0; i < joint_.size(); ++i) joint_[i] += share * (now[i] - joint_[i]);
     } else if (t % stride_ == 0) {
       keep_profile(t);
     }
@@ -361,8 +351,7 @@ class OftrlStage {
   // Scratch:
   std::vector<double> row_;
   std::vector<double> chain_;
-  std::vector<double> product_;
-  std::vector<double> grown_;
+  JointChances joint_chances_;
   std::vector<double> profile_scratch_;
   Workspace workspace_;
 };

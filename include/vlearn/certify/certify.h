@@ -35,8 +35,9 @@ struct AssessedStart {
 /// Certifies the nested output of a run that is being played, or played again.
 class RunCertifier {
  public:
-  /// The game must live on.
+  /// Whether all policies are hashed, for a run that keeps none.
   enum class Stream : std::uint8_t { not_hashed, hashed };
+  /// The game must live on.
   RunCertifier(const AnyGame& game,
                Target target,
                std::uint64_t weights,
