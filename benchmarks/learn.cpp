@@ -17,6 +17,7 @@
 #include "vlearn/core/parallel.h"
 #include "vlearn/game/any_game.h"
 #include "vlearn/run/self_play.h"
+#include "vlearn/run/trainer.h"
 
 namespace vlearn::bench {
 namespace {
@@ -59,6 +60,32 @@ Measurement against_plain(std::size_t players,
                  per_agent_step(game.frame(), plain_learning(game, paper())));
 }
 
+/// The preset, whatever its rule; goes on learning from call to call.
+Play learning_by(const AnyGame& any, const LearnerOptions& options) {
+  const std::shared_ptr<Trainer> trainer =
+      std::visit([&](const auto& model) { return make_trainer(GameRef(model), options, 1); }, any);
+  return [trainer](std::size_t episodes) {
+    trainer->play_until(trainer->episodes() + episodes, {});
+    return trainer->earned(Player(0));
+  };
+}
+
+/// An agent-step of preset fast beside one of the paper's: its rule, and everything else.
+Measurement fast_against_paper(const char* name) {
+  const auto any = std::make_shared<AnyGame>(make_game(name));
+  const Target target = natural_target(frame_of(*any));
+  const Frame& frame = frame_of(*any);
+  const auto work = [&](const LearnerOptions& options) -> Work {
+    return [any, work = per_agent_step(frame, learning_by(*any, options))](std::size_t operations) {
+      return work(operations);
+    };
+  };
+  LearnerOptions options = preset_options(Preset::paper, target);
+  options.horizon_episodes = 1'000'000;
+  return compare(fmt::format("fast, {}", name), work(preset_options(Preset::fast, target)), "paper",
+                 work(options));
+}
+
 Measurement crowd(std::size_t players) {
   const AnyGame any = make_game(fmt::format("congestion:players={}", players));
   const auto& game = std::get<CongestionGame>(any);
@@ -94,6 +121,13 @@ std::vector<Measurement> learn() {
       against_plain(2, 4, 5, 4),    against_plain(2, 4, 10, 100), against_plain(4, 2, 5, 20),
       against_plain(2, 10, 10, 20), against_plain(8, 3, 5, 4),
   };
+  for (const char* game : {"random:players=2,actions=3,horizon=3,states=4",
+                           "random:players=2,actions=4,horizon=5,states=4",
+                           "random:players=2,actions=10,horizon=2,states=2",
+                           "random:players=2,actions=10,horizon=10,states=20",
+                           "random:players=4,actions=2,horizon=4,states=3", "congestion-10"}) {
+    measurements.push_back(fast_against_paper(game));
+  }
   for (const std::size_t players : {2U, 10U, 100U, 1000U, 10'000U}) {
     measurements.push_back(crowd(players));
   }

@@ -69,7 +69,8 @@ ExitCode certify(const Options& options) {
   const LoadedGame game = load_game_of(run);
   CertifyOptions wanted;
   const bool has_table = run.planned || run.config.learner.monotone;
-  wanted.output = has_table ? CertifiedOutput::table : CertifiedOutput::nested;
+  wanted.output = has_table ? CertifiedOutput::table : run.config.output;
+  if (!has_table && !options.start.empty()) wanted.output = CertifiedOutput::nested;
   if (!options.output.empty()) {
     wanted.output = named<CertifiedOutput>(kCertifiedOutputNames, options.output);
   }

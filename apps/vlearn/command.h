@@ -54,6 +54,8 @@ using Task = std::function<ExitCode()>;
 // parser sets `task`.
 void add_certify(CLI::App& app, Task& task);
 void add_bench(CLI::App& app, Task& task);
+void add_compare(CLI::App& app, Task& task);
+void add_experiment(CLI::App& app, Task& task);
 void add_games(CLI::App& app, Task& task);
 void add_game(CLI::App& app, Task& task);
 void add_game_show(CLI::App& command, Task& task);  // below `vlearn game`

@@ -44,12 +44,16 @@ std::string how_to_go_on(const std::filesystem::path& run, const RunTitle& title
 struct Options {
   std::string game;
   std::string target;
-  std::string preset = "practical";
+  std::string preset;
   std::string rule;
   std::string bonus;
   std::optional<double> bonus_constant;
   std::string loss_scale;
+  std::string value_weights;
+  std::string action_draws;
   std::string control_variate;
+  std::string output;
+  std::string output_weights;
   bool monotone = false;
   bool pessimistic = false;
   double delta = 0.01;
@@ -71,23 +75,54 @@ struct Options {
   bool as_json = false;
 };
 
-LearnConfig resolve(const Options& options, const Frame& frame) {
-  const Target target =
-      options.target.empty() ? natural_target(frame) : *target_named(options.target);
-  LearnConfig config;
-  LearnerOptions& learner = config.learner;
-  learner = preset_options(named<Preset>(kPresetNames, options.preset), target);
+/// The preset's choices, and what was said in their place.
+LearnerOptions resolve_learner(const Options& options, Preset preset, Target target) {
+  LearnerOptions learner = preset_options(preset, target);
   if (!options.rule.empty()) learner.rule = named<RuleName>(kRuleNames, options.rule);
   if (!options.bonus.empty()) {
     learner.bonus = named<Bonus>(kBonusNames, options.bonus);
-    learner.bonus_constant =
-        learner.bonus == Bonus::paper ? kPaperBonusConstant : kPracticalBonusConstant;
+    learner.bonus_constant = usual_constant(learner.bonus);
   }
   if (options.bonus_constant) learner.bonus_constant = *options.bonus_constant;
   if (!options.loss_scale.empty()) {
     learner.loss_scale = named<LossScale>(kLossScaleNames, options.loss_scale);
   }
+  if (!options.value_weights.empty()) {
+    learner.value_weights = named<ValueWeights>(kValueWeightsNames, options.value_weights);
+  }
+  if (!options.action_draws.empty()) {
+    learner.action_draws = named<ActionDraws>(kActionDrawsNames, options.action_draws);
+  }
+  if (needs_control_variate(learner.rule)) learner.control_variate = true;
   if (!options.control_variate.empty()) learner.control_variate = options.control_variate == "on";
+  return learner;
+}
+
+LearnConfig resolve(const Options& options, const AnyGame& game, Preset preset) {
+  const Frame& frame = frame_of(game);
+  const Target target =
+      options.target.empty() ? natural_target(frame) : *target_named(options.target);
+  LearnConfig config;
+  LearnerOptions& learner = config.learner;
+  learner = resolve_learner(options, preset, target);
+  if (options.monotone && !(options.output.empty() && options.output_weights.empty())) {
+    throw Error(ErrorKind::usage, "--monotone", "returns a table of its own",
+                "leave out --output and --output-weights");
+  }
+  if (!options.monotone) {
+    config.output = options.output.empty()
+                        ? natural_output(game, preset, target)
+                        : named<CertifiedOutput>(kCertifiedOutputNames, options.output);
+    learner.output_weights = natural_weights(preset, config.output, frame.horizon());
+  }
+  check_output(target, config.output);
+  if (!options.output_weights.empty()) {
+    learner.output_weights = parse_count("--output-weights", options.output_weights);
+    if (*learner.output_weights >= kMaxSteps) {
+      throw Error(ErrorKind::usage, "--output-weights", "is too large",
+                  fmt::format("want at most {}", kMaxSteps - 1));
+    }
+  }
   learner.monotone = options.monotone;
   learner.pessimistic = learner.pessimistic || options.pessimistic;
   learner.delta = options.delta;
@@ -135,26 +170,57 @@ void write_run(JsonWriter& json, const RunTitle& title, const LoadedGame& game, 
                to_hex(sha256(std::as_bytes(std::span(config)))), *run.result, run.certificate);
 }
 
+std::uint64_t output_weights(const LearnConfig& config, const Frame& frame) {
+  return config.learner.output_weights.value_or(frame.horizon());
+}
+
 /// The certificate of a run whose policy files are whole.
 Certificate certify_run(const Run& run,
                         const RunTitle& title,
                         const LoadedGame& game,
-                        RunCertifier& certifier) {
+                        RunCertifier& certifier,
+                        const ParallelOptions& parallel) {
   const LearnConfig& config = run.config;
-  certifier.record();  // of the last episode, whatever its number
   const StoredRun stored{run.out, title, config, {}};
+  const bool nested = config.output == CertifiedOutput::nested;
+  // The files have all that a Markov output is made of; what was looked at while it was learned was
+  // for who waits.
+  if (!nested && config.history && certifier.episodes() > 0) {
+    return certify_stored(stored, game, {.output = config.output, .parallel = parallel});
+  }
+  static_cast<void>(certifier.record(true));  // of the last episode, whatever its number
   std::vector<PolicyFile> files;
   if (config.history) files = open_policies(stored, frame_of(game.game));
-  const auto paths = policy_paths(run.out, files.size(), CertifiedOutput::nested);
-  Certificate certificate =
-      certify_nested(game.game, certificate_title(title, game, paths), config.learner.target,
-                     frame_of(game.game).horizon(), certifier.episodes(),
-                     certifier.at(CertifiedStart::best), files, {});
+  const CertificateTitle about =
+      certificate_title(title, game, policy_paths(run.out, files.size(), config.output));
+  const Target target = config.learner.target;
+  const std::uint64_t weights = output_weights(run.config, frame_of(game.game));
+  const AssessedStart found = certifier.at(CertifiedStart::best);
+  Certificate certificate = nested ? certify_nested(game.game, about, target, weights,
+                                                    certifier.episodes(), found, files, {})
+                                   : certify_played(game.game, about, target, config.output,
+                                                    weights, certifier.episodes(), found);
   certificate.stream_hash = certifier.stream_hash();
   return certificate;
 }
 
-void learn_one(Run& run, const RunTitle& title, const LoadedGame& game, LearnHooks hooks) {
+/// Of a run that had ended. Throws Error (input) where it is not this run's.
+Certificate stored_certificate(const Run& run, const RunTitle& title, const Frame& frame) {
+  const std::filesystem::path path = certificate_path(run.out);
+  Certificate certificate = read_certificate(path);
+  if (certificate.players.size() != frame.num_players() ||
+      certificate.game_hash != title.game_hash || certificate.target != run.config.learner.target) {
+    throw Error(ErrorKind::input, path.string(), "is not of this run",
+                "certify it again: vlearn certify RUN");
+  }
+  return certificate;
+}
+
+void learn_one(Run& run,
+               const RunTitle& title,
+               const LoadedGame& game,
+               LearnHooks hooks,
+               const ParallelOptions& parallel) {
   using Clock = std::chrono::steady_clock;
   const Frame& frame = frame_of(game.game);
   const std::unique_ptr<Trainer> trainer = std::visit(
@@ -164,8 +230,9 @@ void learn_one(Run& run, const RunTitle& title, const LoadedGame& game, LearnHoo
       game.game);
   std::optional<RunCertifier> certifier;
   if (run.config.certify) {
+    check_certifiable(game.game, run.config.output);
     certifier.emplace(
-        game.game, run.config.learner.target, frame.horizon(),
+        game.game, run.config.learner.target, output_weights(run.config, frame), run.config.output,
         run.config.history ? RunCertifier::Stream::not_hashed : RunCertifier::Stream::hashed);
     trainer->watch(
         [&](Step h, State s, const Profile& profile) { certifier->visit(h, s, profile); });
@@ -189,8 +256,8 @@ void learn_one(Run& run, const RunTitle& title, const LoadedGame& game, LearnHoo
     const Stopped stopped = run.result->stopped;
     // Who interrupts a run does not want to wait.
     if (certifier && stopped != Stopped::interrupt) {
-      run.certificate = folder.complete() ? read_certificate(certificate_path(run.out))
-                                          : certify_run(run, title, game, *certifier);
+      run.certificate = folder.complete() ? stored_certificate(run, title, frame)
+                                          : certify_run(run, title, game, *certifier, parallel);
     }
     JsonWriter json;
     write_run(json, title, game, run);
@@ -233,14 +300,18 @@ std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& ru
     text += fmt::format("run folder: {}\n", printable(run.out.string()));
     return text;
   }
-  text += fmt::format("guarantee: {}\nrun folder: {}\n",
-                      guarantee_of(run.config.learner, run.result->last.episode),
-                      printable(run.out.string()));
+  text +=
+      fmt::format("guarantee: {}\nrun folder: {}\n",
+                  guarantee_of(run.config, run.result->last.episode), printable(run.out.string()));
   return text;
 }
 
-bool wants_certificate(const Options& options, const LoadedGame& game, const LearnConfig& config) {
+bool wants_certificate(const Options& options,
+                       const LoadedGame& game,
+                       const LearnConfig& config,
+                       bool tell) {
   if (options.certify == "off") return false;
+  check_certifiable(game.game, config.output);
   if (config.learner.monotone) {
     // Its output is a Markov policy of its own, certified when the run has ended.
     if (options.certify == "auto" && !options.until_gap) return false;
@@ -250,14 +321,32 @@ bool wants_certificate(const Options& options, const LoadedGame& game, const Lea
   if (!frame_of(game.game).start_known()) {
     throw Error(ErrorKind::usage, "--certify", "the law of the first state is not known");
   }
-  const double cost = relative_cost(game.game);
+  const double cost = relative_cost(game.game, config.output);
   const bool wanted = options.certify == "on" || options.until_gap || cost <= 4.0;
-  if (!options.quiet) {
+  if (tell && !options.quiet) {
     note(fmt::format("certifying {} about {:.2g} times the work of learning{}",
                      wanted ? "adds" : "would add", cost,
                      wanted ? "" : ": left out (--certify on to have it all the same)"));
   }
   return wanted;
+}
+
+/// The preset that was asked for. Where none was, the fast one, unless its results would have no
+/// certificate, which alone can judge them, or a choice was made that it was not measured with.
+LearnConfig resolve_preset(const Options& options, const LoadedGame& game, std::string& preset) {
+  preset = options.preset;
+  const bool plain = options.rule.empty() && options.bonus.empty() && !options.bonus_constant &&
+                     options.loss_scale.empty() && options.value_weights.empty() &&
+                     options.action_draws.empty() && options.control_variate.empty() &&
+                     !options.monotone && !options.pessimistic;
+  if (preset.empty() && plain) {
+    const LearnConfig fast = resolve(options, game.game, Preset::fast);
+    if (wants_certificate(options, game, fast, false)) preset = "fast";
+  }
+  if (preset.empty()) preset = "practical";
+  LearnConfig config = resolve(options, game.game, named<Preset>(kPresetNames, preset));
+  config.certify = wants_certificate(options, game, config, true);
+  return config;
 }
 
 /// The runs of new seeds.
@@ -332,8 +421,7 @@ ExitCode learn_all(Options options) {
     config = stored->config;
     runs.push_back({config, stored->path, RunFolder::Existing::resume});
   } else {
-    config = resolve(options, frame);
-    config.certify = wants_certificate(options, game, config);
+    config = resolve_preset(options, game, title.preset);
     runs = new_runs(options, config);
   }
   Progress progress({.quiet = options.quiet,
@@ -347,11 +435,13 @@ ExitCode learn_all(Options options) {
   if (!options.checkpoint_episodes.empty()) {
     common.checkpoint_episodes = parse_count("--checkpoint-episodes", options.checkpoint_episodes);
   }
+  // Several runs share the threads, one run has them for its certificate.
+  const ParallelOptions inside{.threads = runs.size() > 1 ? 1 : options.threads};
   parallel_for(runs.size(), {.threads = options.threads}, [&](std::size_t i) {
     if (i > 0 && cancel.requested()) return;
     LearnHooks hooks = common;
     hooks.progress = [&, i](std::uint64_t episodes) { progress.report(i, episodes); };
-    learn_one(runs[i], title, game, hooks);
+    learn_one(runs[i], title, game, hooks, inside);
   });
   progress.end();
   const std::size_t begun =
@@ -383,7 +473,7 @@ ExitCode learn_all(Options options) {
   if (interrupted || begun < options.seeds) return ExitCode::checkpointed;
   const bool missed =
       config.until_gap && std::any_of(runs.begin(), runs.end(), [&](const Run& run) {
-        return run.result->stopped != Stopped::gap;
+        return !run.certificate || run.certificate->gap_upper > *config.until_gap;
       });
   return missed ? ExitCode::gap : ExitCode::good;
 }
@@ -401,7 +491,9 @@ void add_learn(CLI::App& app, Task& task) {
       "  vlearn learn --resume runs/rps-1        (goes on with a run that was stopped or "
       "killed)\n\n"
       "'value' estimates what the output policy is worth, 'mean return' is what play earned, "
-      "'upper' is V,\nwhich the bonus keeps above what a player can have.\n\n" +
+      "'upper' is V,\nwhich the bonus of the presets paper and rigorous keeps above what a player "
+      "can "
+      "have. The preset fast\nhas no proof: its certificate says how good the result is.\n\n" +
       what_game_is());
   const auto words = [](const auto& names) {
     return CLI::IsMember(std::vector<std::string>(names.begin(), names.end()));
@@ -417,7 +509,9 @@ void add_learn(CLI::App& app, Task& task) {
   command->add_option("--seed", options->seed, "Of all randomness; the same seed, the same result");
   command->add_option("--seeds", options->seeds, "Independent runs, with seeds counted from --seed")
       ->check(CLI::Range(1, 100000));
-  command->add_option("--threads", options->threads, "For --seeds; 0 (default): one per core")
+  command
+      ->add_option("--threads", options->threads,
+                   "For --seeds and certificates; 0 (default): one per core")
       ->check(CLI::Range(0, 1024));
   command->add_option("--out", options->out,
                       "Run folder; default runs/GAME-SEED. Of several seeds the folder of folders");
@@ -446,16 +540,32 @@ void add_learn(CLI::App& app, Task& task) {
   command->add_flag("--force", options->force, "Replace a run that is there already");
   command
       ->add_option("--preset", options->preset,
-                   "paper (to the letter), rigorous (smallest proven bonus) or practical (default)")
+                   "fast (default, where the result is certified), practical, rigorous (smallest "
+                   "proven bonus) or paper (to the letter)")
       ->check(words(kPresetNames));
   command->add_option("--rule", options->rule, "Bandit rule, in place of the preset's")
       ->check(words(kRuleNames));
-  command->add_option("--bonus", options->bonus, "paper, rigorous, practical or none")
+  command->add_option("--bonus", options->bonus, "paper, rigorous, practical, visits or none")
       ->check(words(kBonusNames));
   command->add_option("--bonus-constant", options->bonus_constant,
-                      "c of the bonus; default 11 (paper), 0.3 (practical)");
+                      "c of the bonus; default 11 (paper), 0.3 (practical), 0.1 (visits)");
   command->add_option("--loss-scale", options->loss_scale, "paper (/H) or step (/H_h)")
       ->check(words(kLossScaleNames));
+  command
+      ->add_option("--value-weights", options->value_weights,
+                   "c of the values' weights: paper (H) or step (H_h)")
+      ->check(words(kValueWeightsNames));
+  command
+      ->add_option("--action-draws", options->action_draws,
+                   "independent, or spread evenly over the visits of a state")
+      ->check(words(kActionDrawsNames));
+  command
+      ->add_option("--output", options->output,
+                   "Which policy is returned and certified: nested (the paper's), markov or, for "
+                   "nash, marginals; default: the preset's")
+      ->check(CLI::IsMember({"nested", "markov", "marginals"}));
+  command->add_option("--output-weights", options->output_weights,
+                      "c of the output's weights; default: the preset's, else H");
   command->add_option("--control-variate", options->control_variate, "on or off")
       ->check(CLI::IsMember({"on", "off"}));
   command->add_flag(
@@ -468,16 +578,18 @@ void add_learn(CLI::App& app, Task& task) {
   command->add_flag("--quiet", options->quiet, "No progress");
   command->add_flag("--json", options->as_json, "One JSON object");
   // A resumed run has its config already.
-  for (const char* other : {"--target",     "--episodes",
-                            "--max-time",   "--seed",
-                            "--seeds",      "--out",
-                            "--history",    "--certify",
-                            "--until-gap",  "--force",
-                            "--preset",     "--rule",
-                            "--bonus",      "--bonus-constant",
-                            "--loss-scale", "--control-variate",
-                            "--monotone",   "--pessimistic",
-                            "--delta",      "--horizon-episodes"}) {
+  for (const char* other : {"--target",        "--episodes",
+                            "--max-time",      "--seed",
+                            "--seeds",         "--out",
+                            "--history",       "--certify",
+                            "--until-gap",     "--force",
+                            "--preset",        "--rule",
+                            "--bonus",         "--bonus-constant",
+                            "--loss-scale",    "--control-variate",
+                            "--value-weights", "--action-draws",
+                            "--output",        "--output-weights",
+                            "--monotone",      "--pessimistic",
+                            "--delta",         "--horizon-episodes"}) {
     command->get_option("--resume")->excludes(command->get_option(other));
   }
   command->callback([options, &task] { task = [options] { return learn_all(*options); }; });

@@ -161,6 +161,8 @@ ExitCode parse_and_run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   Task task;
   add_bench(app, task);
+  add_compare(app, task);
+  add_experiment(app, task);
   add_games(app, task);
   add_game(app, task);
   add_learn(app, task);

@@ -52,7 +52,8 @@ StartRule start_of(const std::string& word) {
   if (word == "last" || word.empty()) return {StartRule::Kind::last, 0};
   if (word == "best") {
     throw Error(ErrorKind::usage, "--start best", "no certificate names a best episode here",
-                "run vlearn certify RUN first, or use last, uniform or the number of an episode");
+                "run vlearn certify RUN --start best first, or use last, uniform or the number of "
+                "an episode");
   }
   return {StartRule::Kind::at, parse_count("--start", word)};
 }
@@ -79,8 +80,9 @@ std::string resolve_start(const Options& options, const StoredRun& run, const Lo
   return std::to_string(certificate.start_episode);
 }
 
+/// Players of nash who draw an index of their own at every step play the product of their averages.
 OutputKind output_of(const std::string& word) {
-  return word == "markov" ? OutputKind::markov : OutputKind::nested;
+  return word == "nested" ? OutputKind::nested : OutputKind::markov;
 }
 
 GameRef ref_of(const AnyGame& game) {
@@ -108,17 +110,29 @@ void print_step(const JointPlay::Seen& seen) {
 std::string default_output(const StoredRun& run) {
   const std::filesystem::path path = certificate_path(run.path);
   const bool has_table = run.planned || run.config.learner.monotone;
-  if (!std::filesystem::exists(path)) return has_table ? "table" : "nested";
-  const CertifiedOutput output = read_certificate(path).output;
-  if (output == CertifiedOutput::marginals) return "nested";  // nobody executes averages
+  CertifiedOutput output = has_table ? CertifiedOutput::table : run.config.output;
+  if (std::filesystem::exists(path)) {
+    const CertifiedOutput certified = read_certificate(path).output;
+    // The product of averages is what players of nash play, and nobody else.
+    const bool executed =
+        certified != CertifiedOutput::marginals || run.config.learner.target == Target::nash;
+    if (executed) output = certified;
+  }
   return std::string(kCertifiedOutputNames[static_cast<std::size_t>(output)]);
 }
 
-/// Tables are drawn from alike whenever an episode begins.
+/// Others have no start.
 void check_start(const Options& options) {
-  if (options.output == "nested" || options.start.empty()) return;
+  if (options.output.empty() || options.output == "nested" || options.start.empty()) return;
   throw Error(ErrorKind::usage, "--start", "is for the nested output",
               "leave it out: output " + options.output + " has no start");
+}
+
+/// Players of nash draw indices of their own.
+void check_marginals(const Options& options, Target target) {
+  if (options.output != "marginals" || target == Target::nash) return;
+  throw Error(ErrorKind::usage, "--output marginals",
+              "is for nash: others play by shared indices, not by averages", "use --output markov");
 }
 
 /// All players in the game of the run.
@@ -127,14 +141,20 @@ ExitCode play_run(Options options) {
   const LoadedGame game = load_game_of(run);
   const std::uint64_t episodes = parse_count("--episodes", options.episodes);
   const std::uint64_t seed = parse_natural("--seed", options.seed);
-  if (options.output.empty()) options.output = default_output(run);
+  // Only nested executions have a start.
+  const bool has_table = run.planned || run.config.learner.monotone;
+  if (options.output.empty()) {
+    options.output = !options.start.empty() && !has_table ? "nested" : default_output(run);
+  }
   const bool table = options.output == "table";
   check_start(options);
+  check_marginals(options, run.config.learner.target);
   const std::string start = table ? "" : resolve_start(options, run, game);
   JointPlay play =
       table ? JointPlay(run.path, run.title.game_hash, ref_of(game.game), run.config.learner.target)
             : JointPlay(run, ref_of(game.game), start_of(start), output_of(options.output));
-  const std::string shown = table ? "none" : start.empty() ? "last" : start;
+  const bool nested = options.output == "nested";
+  const std::string shown = !nested ? "none" : start.empty() ? "last" : start;
   if (options.trace) {
     static_cast<void>(play.play(episodes, seed, print_step));
     return ExitCode::good;
@@ -261,10 +281,15 @@ ExitCode play_alone(const Options& options) {
   }
   const PolicyFile file = PolicyFile::open(options.what, make_replayer);
   check_player(options, file.header().player);
+  check_start(options);
+  check_marginals(options, file.header().target);
   const auto [index, own] = seeds();
   std::string start = options.start;
-  if (start.empty() && options.output != "markov") start = read_start(options.index_seed);
-  PolicyPlayer player(file, {start_of(start), output_of(options.output), index, own});
+  std::string output = options.output;
+  const std::string agreed = read_start(options.index_seed);
+  if (output.empty()) output = start.empty() && agreed == "anew" ? "markov" : "nested";
+  if (start.empty() && output == "nested" && agreed != "anew") start = agreed;
+  PolicyPlayer player(file, {start_of(start), output_of(output), index, own});
   answer_observations(player, file.header().seat.first_cell);
   return ExitCode::good;
 }
@@ -292,10 +317,10 @@ void add_play(CLI::App& app, Task& task) {
   command
       ->add_option(
           "--output", options->output,
-          "nested (the paper's), markov: the visit is drawn anew at each step, or table: the "
-          "Markov policy of --monotone and of solve; default: what the certificate is about, else "
-          "what the run returns")
-      ->check(CLI::IsMember({"nested", "markov", "table"}));
+          "nested (the paper's), markov: the visit is drawn anew at each step, which for nash is "
+          "the product of marginals, or table: the Markov policy of --monotone and of solve; "
+          "default: what the certificate is about, else what the run returns")
+      ->check(CLI::IsMember({"nested", "markov", "marginals", "table"}));
   command->add_option("--episodes", options->episodes, "Of a run: episodes to play, default 1000");
   command->add_option("--seed", options->seed, "Of a run: what the game itself draws from");
   command->add_flag("--trace", options->trace, "Of a run: every step as a JSON line");

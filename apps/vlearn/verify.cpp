@@ -107,6 +107,7 @@ std::string as_json(const Certificate& certificate, const Verdict& verdict) {
 }
 
 std::string bounds(double upper, const std::optional<double>& lower) {
+  if (lower == upper) return fmt::format("{:.6g}", upper);
   if (lower) return fmt::format("{:.6g} to {:.6g}", *lower, upper);
   return fmt::format("at most {:.6g}", upper);
 }
@@ -121,14 +122,12 @@ std::string as_text(const Certificate& certificate, const Verdict& verdict) {
                       ? ""
                       : fmt::format(" of {} episodes", certificate.episodes),
                   verdict.rationals ? "exact rationals" : "outward-rounded intervals");
-  text += fmt::format("{:<20}{:>24}{:>24}{:>28}\n", "player", "value", "deviation", "gap");
+  text += fmt::format("{:<20}{:>26}{:>26}{:>28}\n", "player", "value", "deviation", "gap");
   const std::size_t players = certificate.players.size();
   for (std::size_t j = 0; j < std::min(players, kShownPlayers); ++j) {
     const PlayerCertificate& own = certificate.players[j];
-    const std::string value = own.value_lower == own.value_upper
-                                  ? fmt::format("{:.6g}", own.value_upper)
-                                  : bounds(own.value_upper, own.value_lower);
-    text += fmt::format("{:<20}{:>24}{:>24}{:>28}\n", printable(own.name, 18), value,
+    text += fmt::format("{:<20}{:>26}{:>26}{:>28}\n", printable(own.name, 18),
+                        bounds(own.value_upper, own.value_lower),
                         bounds(own.deviation_upper, own.deviation_lower),
                         bounds(own.gap_upper, own.gap_lower));
   }

@@ -33,9 +33,9 @@ BonusSchedule::BonusSchedule(const LearnerOptions& options, const Seat& seat)
     : bonus_(options.bonus),
       swap_(has_swap_regret(options.rule)),
       loss_scale_(options.loss_scale),
+      value_weights_(options.value_weights),
       constant_(options.bonus_constant),
-      horizon_(static_cast<double>(seat.horizon)),
-      alpha_(seat.horizon) {
+      horizon_(static_cast<double>(seat.horizon)) {
   // One logarithm after the other: the product may not be a double.
   const double log_cells = log(static_cast<double>(seat.num_players)) + log(horizon_) +
                            log(static_cast<double>(seat.max_states)) +
@@ -48,7 +48,7 @@ double BonusSchedule::bound(Step h,
                             std::size_t num_actions,
                             std::uint64_t visit,
                             const VisitSums& sums) const noexcept {
-  const double alpha = alpha_.rate(visit);
+  const double alpha = this->alpha(h, visit);
   const double regret =
       swap_
           ? regret_bound<Regret::swap>(log_events_, horizon_, alpha, num_actions, visit, sums)

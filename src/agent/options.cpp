@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "vlearn/core/random.h"
+
 namespace vlearn {
 namespace {
 
@@ -32,6 +34,14 @@ LearnerOptions preset_options(Preset preset, Target target) noexcept {
     case Preset::practical:
       if (target != Target::ce) options.rule = RuleName::tsallis;
       break;
+    case Preset::fast:
+      options.rule = target == Target::ce ? RuleName::noise_scaled_swap : RuleName::noise_scaled;
+      options.control_variate = true;
+      options.bonus = Bonus::visits;
+      options.bonus_constant = kVisitsBonusConstant;
+      options.value_weights = ValueWeights::step;
+      options.action_draws = ActionDraws::spread;
+      break;
   }
   return options;
 }
@@ -40,7 +50,7 @@ std::optional<std::string> flaw_of(const LearnerOptions& options) {
   if (options.target == Target::ce && !has_swap_regret(options.rule)) {
     return fmt::format(
         "the rule '{}' has no small swap regret, which a correlated equilibrium needs; use "
-        "ftrl-swap",
+        "ftrl-swap or noise-scaled-swap",
         kRuleNames[static_cast<std::size_t>(options.rule)]);
   }
   if (options.monotone && options.target != Target::nash && options.target != Target::optimal) {
@@ -49,11 +59,24 @@ std::optional<std::string> flaw_of(const LearnerOptions& options) {
         "targets nash and optimal, not with {}",
         name_of(options.target));
   }
+  if (needs_control_variate(options.rule) && !options.control_variate) {
+    return fmt::format("the rule '{}' needs control variates; leave out --control-variate off",
+                       kRuleNames[static_cast<std::size_t>(options.rule)]);
+  }
+  if (options.value_weights != ValueWeights::paper &&
+      (options.monotone || options.pessimistic || options.bonus == Bonus::rigorous)) {
+    return "bounds on values are proven for the paper's weights only; use them, or a preset that "
+           "has them: paper, rigorous or practical";
+  }
   if (!(std::isnormal(options.delta) && options.delta > 0.0 && options.delta < 1.0)) {
     return "delta must lie between 0 and 1";
   }
   if (!(options.bonus_constant >= 0.0 && options.bonus_constant <= kMostBonusConstant)) {
     return "the constant of the bonus must be a number from 0 to 1e9";
+  }
+  if (options.output_weights &&
+      !(*options.output_weights >= 1 && *options.output_weights < kMaxSteps)) {
+    return fmt::format("the output weights must be a number from 1 to {}", kMaxSteps - 1);
   }
   if (options.horizon_episodes == 0) return "the episodes inside iota must be at least one";
   return std::nullopt;
@@ -61,6 +84,8 @@ std::optional<std::string> flaw_of(const LearnerOptions& options) {
 
 bool has_bounds(const LearnerOptions& options) noexcept {
   return options.bonus == Bonus::rigorous && !options.control_variate &&
+         options.value_weights == ValueWeights::paper &&
+         options.action_draws == ActionDraws::independent && !options.output_weights &&
          (options.rule == RuleName::ftrl_rigorous || options.rule == RuleName::ftrl_swap_rigorous);
 }
 
@@ -77,6 +102,8 @@ std::string guarantee_of(const LearnerOptions& options, std::uint64_t episodes) 
                           options.rule == RuleName::ftrl_predictive ||
                           options.rule == RuleName::ftrl_swap;
   if (!options.control_variate && options.bonus == Bonus::paper && paper_rule &&
+      options.value_weights == ValueWeights::paper &&
+      options.action_draws == ActionDraws::independent && !options.output_weights &&
       options.bonus_constant >= kPaperBonusConstant) {
     return fmt::format("the paper's theorem for {}, with probability {}", name_of(options.target),
                        1.0 - options.delta);

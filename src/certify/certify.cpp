@@ -123,15 +123,6 @@ Certificate begin_certificate(const Frame& frame,
   return certificate;
 }
 
-/// A certificate's gap without what only files can tell.
-double gap_in_user_units(const Frame& frame, Target target, const AssessedStart& assessed) {
-  Certificate certificate;
-  certificate.target = target;
-  certificate.players.resize(frame.num_players());
-  fill_players(certificate, frame, assessed, std::nullopt);
-  return certificate.gap_upper;
-}
-
 /// Joint actions of a cell, on average over cells.
 double mean_joint_actions(const Frame& frame) {
   double sum = 0.0;
@@ -143,13 +134,9 @@ double mean_joint_actions(const Frame& frame) {
 
 /// Multiplications of backup_all().
 struct BackupWork {
-  double operator()(const DenseGame& game) const {
-    return tabular(game.frame(), static_cast<double>(game.frame().max_states()));
-  }
+  double operator()(const DenseGame& game) const { return tabular(game.frame(), successors(game)); }
   double operator()(const SparseGame& game) const {
-    const auto& tables = game.rows().tables();
-    return tabular(game.frame(), static_cast<double>(tables.successors.size()) /
-                                     static_cast<double>(tables.begins.size()));
+    return tabular(game.frame(), successors(game));
   }
   double operator()(const CongestionGame& game) const {
     const auto players = static_cast<double>(game.frame().num_players());
@@ -162,6 +149,15 @@ struct BackupWork {
   }
   double operator()(const CallbackGame& game) const {
     return 10.0 * tabular(game.frame(), static_cast<double>(game.frame().max_states()));
+  }
+  /// States that may follow a joint action, on average.
+  static double successors(const DenseGame& game) {
+    return static_cast<double>(game.frame().max_states());
+  }
+  static double successors(const SparseGame& game) {
+    const auto& tables = game.rows().tables();
+    return static_cast<double>(tables.successors.size()) /
+           static_cast<double>(tables.begins.size());
   }
   static double tabular(const Frame& frame, double successors) {
     return mean_joint_actions(frame) * static_cast<double>(frame.num_players()) *
@@ -239,7 +235,48 @@ void fill_markov(Certificate& certificate,
   fill_players(certificate, frame, found, earned);
 }
 
+/// One step of learning, of all players: as long as some 100 multiplications and 10 for each action
+/// of each of them.
+double learning_work(const Frame& frame) {
+  return static_cast<double>(frame.num_players()) *
+         (100.0 + 10.0 * static_cast<double>(frame.max_actions()));
+}
+
+/// What a Markov output is worth, from the last step to the first.
+double sweep_work(const AnyGame& game, CertifiedOutput output) {
+  const Frame& frame = frame_of(game);
+  double stages = 0.0;
+  for (const Step h : all<Step>(frame.horizon())) {
+    stages += static_cast<double>(frame.num_states(h));
+  }
+  if (output == CertifiedOutput::marginals) return 2.0 * stages * std::visit(BackupWork(), game);
+  // Every joint action meets the states that follow, twice, and the player's own actions.
+  const double successors = std::visit(
+      [](const auto& model) {
+        if constexpr (requires { BackupWork::successors(model); }) {
+          return BackupWork::successors(model);
+        } else {
+          return static_cast<double>(model.frame().max_states());
+        }
+      },
+      game);
+  return stages * mean_joint_actions(frame) * static_cast<double>(frame.num_players()) *
+         (2.0 * successors + static_cast<double>(frame.max_actions()));
+}
+
 }  // namespace
+
+CertifiedGap gap_in_user_units(const Frame& frame,
+                               Target target,
+                               CertifiedOutput output,
+                               const AssessedStart& assessed) {
+  Certificate certificate;
+  certificate.target = target;
+  certificate.output = output;
+  certificate.players.resize(frame.num_players());
+  fill_players(certificate, frame, assessed, std::nullopt);
+  return {certificate.gap_upper, certificate.sum_upper};
+}
 
 void check_tables(const Frame& frame, Target target, std::span<const MarkovTable> tables) {
   const auto refuse = [](std::size_t j, const char* problem) {
@@ -276,19 +313,30 @@ void check_tables(const Frame& frame, Target target, std::span<const MarkovTable
   }
 }
 
-double relative_cost(const AnyGame& game) {
+double relative_cost(const AnyGame& game, CertifiedOutput output) {
   const Frame& frame = frame_of(game);
-  // One agent-step of learning takes as long as some 100 multiplications and 10 for each action.
-  const double learning = static_cast<double>(frame.num_players()) *
-                          (100.0 + 10.0 * static_cast<double>(frame.max_actions()));
+  const double learning = learning_work(frame);
+  // Looks take as long as learning at most, and in the end the log is read once.
+  if (output == CertifiedOutput::marginals) return 1.5;
+  if (output == CertifiedOutput::markov) return 1.5 + 8.0 * mean_joint_actions(frame) / learning;
   // A backup for the value, one for deviations, and in the second pass one for the witness.
   return 3.0 * std::visit(BackupWork(), game) / learning;
 }
 
-RunCertifier::RunCertifier(const AnyGame& game, Target target, std::uint64_t weights, Stream stream)
-    : frame_(frame_of(game)),
-      target_(target),
-      nested_(make_nested_certifier(game, target, weights)) {
+RunCertifier::RunCertifier(const AnyGame& game,
+                           Target target,
+                           std::uint64_t weights,
+                           CertifiedOutput output,
+                           Stream stream)
+    : frame_(frame_of(game)), target_(target), output_(output) {
+  if (output == CertifiedOutput::nested) {
+    nested_ = make_nested_certifier(game, target, weights);
+  } else {
+    markov_ = std::make_unique<MarkovCertifier>(game, target, output, weights);
+    look_work_ = sweep_work(game, output);
+    step_work_ = learning_work(frame_);
+    if (output == CertifiedOutput::markov) step_work_ += 4.0 * mean_joint_actions(frame_);
+  }
   if (stream == Stream::hashed) stream_.emplace(frame_);
 }
 
@@ -297,11 +345,25 @@ std::optional<std::string> RunCertifier::stream_hash() const {
   return stream_->hex();
 }
 
-double RunCertifier::record() {
+bool RunCertifier::worth_a_look() const noexcept {
+  const auto steps =
+      static_cast<double>(episodes() - last_look_) * static_cast<double>(frame_.horizon());
+  return look_work_ <= steps * step_work_;
+}
+
+std::optional<double> RunCertifier::record(bool must) {
+  if (markov_ && !must && !worth_a_look()) return std::nullopt;
   AssessedStart now = at(CertifiedStart::last);
-  const double gap = gap_in_user_units(frame_, target_, now);
-  if (!best_gap_ || gap < *best_gap_) {
-    best_gap_ = gap;
+  if (markov_) {
+    // Who certifies from the files may round otherwise: that is covered once more.
+    now.rounding *= 2.0;
+    last_look_ = episodes();
+    gap_ = gap_in_user_units(frame_, target_, output_, now).largest;
+    return gap_;
+  }
+  const double gap = gap_in_user_units(frame_, target_, output_, now).largest;
+  if (!gap_ || gap < *gap_) {
+    gap_ = gap;
     best_ = std::move(now);
     best_.start = CertifiedStart::best;
   }
@@ -309,6 +371,14 @@ double RunCertifier::record() {
 }
 
 AssessedStart RunCertifier::at(CertifiedStart start) const {
+  if (markov_) {
+    MarkovCertifier::Found now = markov_->assess();
+    AssessedStart found;
+    found.assessment = std::move(now.assessment);
+    found.rounding = now.rounding;
+    for (WitnessPlan& plan : now.witnesses) found.witnesses.push_back({std::move(plan)});
+    return found;
+  }
   if (start == CertifiedStart::best) return best_;
   const bool uniform = start == CertifiedStart::uniform;
   AssessedStart found;
@@ -323,7 +393,8 @@ AssessedStart RunCertifier::at(CertifiedStart start) const {
 }
 
 void RunCertifier::save(ContainerWriter& writer) const {
-  nested_->save(writer);
+  if (nested_) nested_->save(writer);
+  if (markov_) markov_->save(writer);
   std::vector<std::uint8_t> digest;
   if (stream_) {
     digest.reserve(stream_->digest().size());
@@ -332,10 +403,15 @@ void RunCertifier::save(ContainerWriter& writer) const {
     }
   }
   writer.own("certify.stream", std::move(digest));
+  if (markov_) {
+    writer.own("certify.gap", gap_ ? std::vector<double>{*gap_} : std::vector<double>());
+    writer.own("certify.last_look", std::vector<std::uint64_t>{last_look_});
+    return;
+  }
   std::vector<double> best;
   std::vector<std::uint32_t> witnesses;
-  if (best_gap_) {
-    best = {*best_gap_, best_.rounding};
+  if (gap_) {
+    best = {*gap_, best_.rounding};
     for (const auto* numbers : {&best_.assessment.values, &best_.assessment.deviations}) {
       best.insert(best.end(), numbers->begin(), numbers->end());
     }
@@ -350,7 +426,8 @@ void RunCertifier::save(ContainerWriter& writer) const {
 }
 
 void RunCertifier::load(ContainerArrays& arrays) {
-  nested_->load(arrays);
+  if (nested_) nested_->load(arrays);
+  if (markov_) markov_->load(arrays);
   std::vector<std::uint8_t> digits(stream_ ? sizeof(Sha256Digest) : 0);
   arrays.take_parts<std::uint8_t>("certify.stream", {digits});
   if (stream_) {
@@ -359,7 +436,20 @@ void RunCertifier::load(ContainerArrays& arrays) {
                    [](std::uint8_t byte) { return std::byte{byte}; });
     stream_->set_digest(digest);
   }
-  best_gap_.reset();
+  gap_.reset();
+  if (nested_) return load_best(arrays);
+  const std::vector<double> gap = arrays.take<double>("certify.gap");
+  const auto looks = arrays.take<std::uint64_t>("certify.last_look");
+  const bool number = gap.empty() || std::isfinite(gap.front());
+  if (gap.size() > 1 || !number || looks.size() != 1 || looks[0] > episodes()) {
+    throw arrays.header().error("certify.last_look", "does not fit the run",
+                                "the file is damaged or of another run");
+  }
+  if (!gap.empty()) gap_ = gap[0];
+  last_look_ = looks[0];
+}
+
+void RunCertifier::load_best(ContainerArrays& arrays) {
   best_ = {};
   const std::size_t m = frame_.num_players();
   const std::vector<double> best = arrays.take<double>("certify.best");
@@ -378,7 +468,7 @@ void RunCertifier::load(ContainerArrays& arrays) {
   best_ = at(CertifiedStart::last);
   best_.start = CertifiedStart::best;
   best_.start_episode = starts[0];
-  best_gap_ = best[0];
+  gap_ = best[0];
   best_.rounding = best[1];
   std::copy_n(best.begin() + 2, m, best_.assessment.values.begin());
   std::copy_n(best.begin() + 2 + static_cast<std::ptrdiff_t>(m), m,
@@ -401,6 +491,24 @@ void RunCertifier::load(ContainerArrays& arrays) {
     }
   }
   if (!rest.empty()) throw refuse("certify.best_witnesses");
+}
+
+Certificate certify_played(const AnyGame& game,
+                           const CertificateTitle& title,
+                           Target target,
+                           CertifiedOutput output,
+                           std::uint64_t weights,
+                           std::uint64_t episodes,
+                           const AssessedStart& assessed) {
+  const Frame& frame = frame_of(game);
+  Certificate certificate = begin_certificate(frame, title, target, weights, episodes);
+  certificate.output = output;
+  Earned earned{assessed.assessment.deviations, {}};
+  for (const std::vector<WitnessPlan>& plans : assessed.witnesses) {
+    earned.plans.push_back(plans.front());
+  }
+  fill_players(certificate, frame, assessed, earned);
+  return certificate;
 }
 
 Certificate certify_nested(const AnyGame& game,

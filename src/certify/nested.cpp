@@ -9,6 +9,7 @@
 
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
+#include "vlearn/game/joint_profile.h"
 
 namespace vlearn {
 
@@ -119,6 +120,13 @@ class VisitCounts {
   std::vector<std::vector<std::uint64_t>> counts_;  // [step][state]
 };
 
+/// Models that list what each joint action brings.
+template <class G>
+concept HasJointTable = requires(const G& game, std::span<const double> values) {
+  { game.reward(Player(), std::size_t(), std::size_t()) } -> std::same_as<double>;
+  { game.rows().expect(std::size_t(), std::size_t(), values) } -> std::same_as<double>;
+};
+
 template <KnownGame G>
 class Certifier final : public NestedCertifier {
  public:
@@ -155,6 +163,28 @@ class Certifier final : public NestedCertifier {
   void set(Step h, State s, const Parts& parts) override {
     Scratch scratch(frame_);
     parts([&](const Profile& profile, double share) { absorb({h, s, profile}, share, scratch); });
+  }
+
+  void set_joint(Step h, State s, std::span<const double> chances) override {
+    if constexpr (HasJointTable<G>) {
+      forget(h, s);
+      for (const Player player : all<Player>(frame_.num_players())) {
+        add_joint(h, s, player, chances);
+      }
+      set_deviations(h, s);
+    } else {
+      Scratch scratch(frame_);
+      std::vector<double> profile(frame_.max_profile_size());
+      const std::span<const std::uint32_t> begins = frame_.action_begins(h, s);
+      double sum = 0.0;
+      for (std::size_t a = 0; a < chances.size(); ++a) {
+        if (!(chances[a] > 0.0)) continue;
+        put_pure(a, begins, std::span(profile).first(begins.back()));
+        const bool first = sum == 0.0;
+        sum += chances[a];
+        absorb({h, s, Profile(begins, profile)}, first ? 1.0 : chances[a] / sum, scratch);
+      }
+    }
   }
 
   [[nodiscard]] std::uint64_t episodes() const noexcept override { return visits_.episodes(); }
@@ -217,7 +247,7 @@ class Certifier final : public NestedCertifier {
   /// that 2^-100 V remain of each of 2^40 visits at most. Policies sum to one within 2 (B + 2) eps
   /// each. Maxima add nothing, sums over B actions B eps V, over S first states S eps V, over the
   /// visits of a first state (start `uniform`) a few eps V. Twice that covers terms of second
-  /// order.
+  /// order. Sums over the chances of joint actions are among those that backup_error() counts.
   [[nodiscard]] double rounding() const noexcept override {
     const auto horizon = static_cast<double>(frame_.horizon());
     const auto actions = static_cast<double>(frame_.max_actions());
@@ -336,6 +366,53 @@ class Certifier final : public NestedCertifier {
       start_values_[j] = levels_.front().follow.values.at(j, s);
     }
     return start_values_;
+  }
+
+  void forget(Step h, State s) noexcept {
+    Level& level = levels_[h.index()];
+    for (std::size_t j = 0; j < frame_.num_players(); ++j) {
+      level.follow.values.at(j, s) = level.follow.lost.at(j, s) = 0.0;
+    }
+    const std::size_t begin = level.begins[s.index()];
+    const std::size_t end = level.begins[s.index() + 1];
+    std::fill(level.answers.data() + begin, level.answers.data() + end, 0.0);
+    std::fill(level.lost.data() + begin, level.lost.data() + end, 0.0);
+  }
+
+  /// What a player has at a state where joint actions have these chances, and what each answer of
+  /// its own would bring instead.
+  void add_joint(Step h, State s, Player player, std::span<const double> chances)
+    requires HasJointTable<G>
+  {
+    const std::span<const std::uint32_t> begins = frame_.action_begins(h, s);
+    const std::size_t j = player.index();
+    const std::size_t n = begins[j + 1] - begins[j];
+    std::size_t stride = 1;  // between joint actions that differ by one in the player's own
+    for (std::size_t k = j + 1; k + 1 < begins.size(); ++k) stride *= begins[k + 1] - begins[k];
+    const std::size_t cell = frame_.cell(h, s);
+    Level& level = levels_[h.index()];
+    const Level* const next = frame_.is_last(h) ? nullptr : &levels_[h.index() + 1];
+    std::vector<double> worth(chances.size());
+    double& value = level.follow.values.at(j, s);
+    for (std::size_t a = 0; a < chances.size(); ++a) {
+      const double reward = game_.reward(player, cell, a);
+      double followed = reward;
+      worth[a] = reward;
+      if (next != nullptr) {
+        followed += game_.rows().expect(cell, a, next->follow.values.next()[player]);
+        worth[a] += game_.rows().expect(cell, a, next->deviate.next()[player]);
+      }
+      value += chances[a] * followed;
+    }
+    std::size_t own_begin = level.begins[s.index()];
+    for (std::size_t k = 0; k < j; ++k) own_begin += answers_of(begins[k + 1] - begins[k]);
+    double* const answers = level.answers.data() + own_begin;
+    for (std::size_t a = 0; a < chances.size(); ++a) {
+      const std::size_t own = a / stride % n;
+      double* const answer = target_ == Target::ce ? answers + own * n : answers;
+      const double* const other = worth.data() + (a - own * stride);
+      for (std::size_t b = 0; b < n; ++b) answer[b] += chances[a] * other[b * stride];
+    }
   }
 
   void absorb(const Stage& stage, double share, Scratch& scratch) noexcept {

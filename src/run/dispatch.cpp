@@ -15,6 +15,7 @@
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
 #include "vlearn/bandit/log_barrier.h"
+#include "vlearn/bandit/noise_scaled.h"
 #include "vlearn/bandit/rigorous.h"
 #include "vlearn/bandit/tsallis.h"
 #include "vlearn/core/error.h"
@@ -92,7 +93,7 @@ class RuleTrainer final : public Trainer {
     header.rule = kRuleNames[static_cast<std::size_t>(options_.rule)];
     header.control_variate = options_.control_variate;
     header.rule_parameter = log_events_;
-    header.weights = seat.horizon;
+    header.weights = options_.output_weights.value_or(seat.horizon);
     header.segment_episodes = segment();
     return header;
   }
@@ -289,6 +290,8 @@ auto with_rule(const RuleChoice& choice, const Use& use) {
     case RuleName::exp3_ix: return with_variates<Exp3Ix>(choice, use);
     case RuleName::tsallis: return with_variates<Tsallis>(choice, use);
     case RuleName::log_barrier: return with_variates<LogBarrier>(choice, use);
+    case RuleName::noise_scaled: return use(NoiseScaled());
+    case RuleName::noise_scaled_swap: return use(NoiseScaledSwap());
     case RuleName::ftrl: break;
   }
   return with_variates<Ftrl>(choice, use);
@@ -324,8 +327,13 @@ std::unique_ptr<Replayer> make_replayer(const PolicyHeader& header) {
     throw Error(ErrorKind::input, "rule", "'" + printable(header.rule, 100) + "' is not known",
                 "the file may be of a later version");
   }
-  const RuleChoice choice{static_cast<RuleName>(name - kRuleNames.begin()), header.control_variate,
-                          header.seat.horizon, header.rule_parameter};
+  const auto rule_name = static_cast<RuleName>(name - kRuleNames.begin());
+  if (needs_control_variate(rule_name) && !header.control_variate) {
+    throw Error(ErrorKind::input, "control_variate", "is false, but the rule has them",
+                "the file is damaged");
+  }
+  const RuleChoice choice{rule_name, header.control_variate, header.seat.horizon,
+                          header.rule_parameter};
   return with_rule(choice, [](const auto& rule) -> std::unique_ptr<Replayer> {
     return std::make_unique<RuleReplayer<std::remove_cvref_t<decltype(rule)>>>(rule);
   });

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <limits>
 
+#include "vlearn/core/error.h"
+
 namespace vlearn {
 namespace {
 
@@ -22,7 +24,10 @@ double to_user_difference(const Frame& frame, Player player, double difference) 
 }
 
 /// The state of a trainer. Returns are since the row before, or since the beginning.
-MetricsRow row_of(const Trainer& trainer, const Frame& frame, bool since_the_beginning) {
+MetricsRow row_of(const Trainer& trainer,
+                  const Frame& frame,
+                  const LearnConfig& config,
+                  bool since_the_beginning) {
   MetricsRow row;
   row.episode = trainer.episodes();
   for (std::size_t i = 0; i < trainer.seat(Player(0)).num_cells(); ++i) {
@@ -40,7 +45,8 @@ MetricsRow row_of(const Trainer& trainer, const Frame& frame, bool since_the_beg
     if (!trainer.low_values(player).empty()) {
       metrics.lower = to_user(frame, player, trainer.at_start(trainer.low_values(player)));
     }
-    if (const std::optional<double> bound = trainer.gap_bound(player)) {
+    const bool bounded = config.output == CertifiedOutput::nested;
+    if (const std::optional<double> bound = trainer.gap_bound(player); bound && bounded) {
       metrics.gap_bound = to_user_difference(frame, player, *bound);
     }
   }
@@ -52,6 +58,65 @@ MetricsRow row_of(const Trainer& trainer, const Frame& frame, bool since_the_beg
 std::string_view name_of(Stopped stopped) noexcept {
   constexpr std::array<std::string_view, 4> names = {"episodes", "time", "interrupt", "gap"};
   return names[static_cast<std::size_t>(stopped)];
+}
+
+CertifiedOutput natural_output(const AnyGame& game, Preset preset, Target target) {
+  if (preset != Preset::fast) return CertifiedOutput::nested;
+  if (target == Target::nash) return CertifiedOutput::marginals;
+  return MarkovCertifier::can_list(game) ? CertifiedOutput::markov : CertifiedOutput::nested;
+}
+
+std::optional<std::uint64_t> natural_weights(Preset preset,
+                                             CertifiedOutput output,
+                                             std::size_t horizon) {
+  // The constants of docs/sample_efficiency.md.
+  if (preset != Preset::fast) return std::nullopt;
+  if (output != CertifiedOutput::nested) return 2;
+  return std::min<std::uint64_t>((3 * horizon + 1) / 2, kMaxSteps - 1);
+}
+
+LearnConfig preset_config(
+    const AnyGame& game, Preset preset, Target target, std::uint64_t episodes, std::uint64_t seed) {
+  LearnConfig config;
+  config.learner = preset_options(preset, target);
+  config.learner.horizon_episodes = episodes;
+  config.output = natural_output(game, preset, target);
+  config.learner.output_weights = natural_weights(preset, config.output, frame_of(game).horizon());
+  config.seed = seed;
+  return config;
+}
+
+void check_output(Target target, CertifiedOutput output) {
+  const bool nash = target == Target::nash;
+  if (output == CertifiedOutput::markov && nash) {
+    throw Error(ErrorKind::usage, "--output markov",
+                "the players of nash draw indices of their own: they play the product of their "
+                "averages",
+                "use --output marginals");
+  }
+  if (output == CertifiedOutput::marginals && !nash) {
+    throw Error(ErrorKind::usage, "--output marginals",
+                "is for nash; others play by shared indices", "use --output markov");
+  }
+  if (output == CertifiedOutput::table) {
+    throw Error(ErrorKind::usage, "--output table",
+                "only runs that were planned or learned with --monotone have one");
+  }
+}
+
+void check_certifiable(const AnyGame& game, CertifiedOutput output) {
+  if (output != CertifiedOutput::markov || MarkovCertifier::can_list(game)) return;
+  throw Error(ErrorKind::usage, "--output markov",
+              "there are too many joint actions to certify it while it is learned",
+              "use --output nested");
+}
+
+std::string guarantee_of(const LearnConfig& config, std::uint64_t episodes) {
+  LearnerOptions learner = config.learner;
+  // Theorems are about the nested output, and of monotone learners about their table.
+  const bool proven = config.output == CertifiedOutput::nested || learner.monotone;
+  if (!proven) learner.bonus = Bonus::none;
+  return guarantee_of(learner, episodes);
 }
 
 std::uint64_t next_row_episode(std::uint64_t episodes) noexcept {
@@ -86,8 +151,8 @@ LearnResult learn(Trainer& trainer,
     return std::chrono::duration<double>(Clock::now() - time).count();
   };
   const auto is_close = [&] {
-    return config.until_gap && hooks.certifier != nullptr && hooks.certifier->best_gap() &&
-           *hooks.certifier->best_gap() <= *config.until_gap;
+    return config.until_gap && hooks.certifier != nullptr && hooks.certifier->certified_gap() &&
+           *hooks.certifier->certified_gap() <= *config.until_gap;
   };
   while (trainer.episodes() < wanted) {
     if (is_close()) {
@@ -107,8 +172,9 @@ LearnResult learn(Trainer& trainer,
     trainer.play_until(until, hooks.cancel);
     const std::uint64_t episodes = trainer.episodes();
     if (episodes == next_row || episodes == wanted) {
-      MetricsRow row = row_of(trainer, frame, false);
-      if (hooks.certifier != nullptr) row.certified_gap = hooks.certifier->record();
+      MetricsRow row = row_of(trainer, frame, config, false);
+      if (hooks.certifier != nullptr)
+        row.certified_gap = hooks.certifier->record(episodes == wanted);
       if (hooks.row) hooks.row(row);
       trainer.set_mark();
       next_row = next_row_episode(episodes);
@@ -123,7 +189,7 @@ LearnResult learn(Trainer& trainer,
     if (hooks.progress) hooks.progress(episodes);
   }
   if (is_close()) result.stopped = Stopped::gap;
-  result.last = row_of(trainer, frame, true);
+  result.last = row_of(trainer, frame, config, true);
   result.agent_steps = trainer.episodes() * steps_per_episode;
   result.signature = trainer.signature();
   return result;

@@ -299,11 +299,15 @@ std::string config_to_json(const RunTitle& title, const LearnConfig& config) {
   json.member("bonus", kBonusNames[static_cast<std::size_t>(learner.bonus)]);
   json.member("bonus_constant", learner.bonus_constant);
   json.member("loss_scale", kLossScaleNames[static_cast<std::size_t>(learner.loss_scale)]);
+  json.member("value_weights", kValueWeightsNames[static_cast<std::size_t>(learner.value_weights)]);
+  json.member("action_draws", kActionDrawsNames[static_cast<std::size_t>(learner.action_draws)]);
   json.member("monotone", learner.monotone).member("pessimistic", learner.pessimistic);
   json.member("delta", learner.delta).member("horizon_episodes", learner.horizon_episodes);
   json.member("seed", config.seed).member("stream_version", std::uint64_t{kStreamVersion});
   json.member("history", kHistoryNames[config.history ? 1 : 0]);
   json.member("certify", config.certify);
+  json.member("output", kCertifiedOutputNames[static_cast<std::size_t>(config.output)]);
+  if (learner.output_weights) json.member("output_weights", *learner.output_weights);
   if (config.until_gap) json.member("until_gap", *config.until_gap);
   if (config.episodes) json.member("episodes", *config.episodes);
   if (config.max_seconds) json.member("max_seconds", *config.max_seconds);
@@ -324,7 +328,7 @@ void write_result(JsonWriter& json,
   json.member("seed", config.seed).member("stopped", name_of(result.stopped));
   json.member("episodes", result.last.episode).member("agent_steps", result.agent_steps);
   json.member("visited_cells", result.last.visited_cells);
-  json.member("guarantee", guarantee_of(config.learner, result.last.episode));
+  json.member("guarantee", guarantee_of(config, result.last.episode));
   json.member("signature", fmt::format("{:016x}", result.signature));
   json.key("players").begin_array();
   std::optional<double> largest;
@@ -346,7 +350,10 @@ void write_result(JsonWriter& json,
   json.end_array();
   if (largest) json.member("gap_bound", *largest);
   if (!certificate) return;
-  json.member("start", kCertifiedStartNames[static_cast<std::size_t>(certificate->start)]);
+  json.member("output", kCertifiedOutputNames[static_cast<std::size_t>(certificate->output)]);
+  if (certificate->output == CertifiedOutput::nested) {
+    json.member("start", kCertifiedStartNames[static_cast<std::size_t>(certificate->start)]);
+  }
   write_gap(json, "gap", certificate->gap_upper, certificate->gap_lower);
   write_gap(json, "sum_of_gaps", certificate->sum_upper, certificate->sum_lower);
 }
@@ -379,7 +386,13 @@ void write_index_seeds(const std::filesystem::path& run,
                        std::size_t num_players,
                        const std::optional<Certificate>& certificate) {
   std::string start;
-  if (certificate && certificate->output == CertifiedOutput::nested) {
+  const bool nash = config.learner.target == Target::nash;
+  CertifiedOutput output = certificate ? certificate->output : config.output;
+  // The product of averages is what players of nash play, and nobody else.
+  if (output == CertifiedOutput::marginals && !nash) output = config.output;
+  if (output == CertifiedOutput::markov || output == CertifiedOutput::marginals) {
+    start = "anew";
+  } else if (certificate && output == CertifiedOutput::nested) {
     start = certificate->start == CertifiedStart::uniform
                 ? "uniform"
                 : std::to_string(certificate->start_episode);
@@ -429,14 +442,15 @@ StoredRun read_run(const std::filesystem::path& path) {
   if (root.at("schema").string() != kConfigSchema) {
     throw root.at("schema").error("is not one that this version reads");
   }
-  root.allow_keys({"schema",         "version",         "game",
-                   "game_hash",      "target",          "preset",
-                   "rule",           "control_variate", "bonus",
-                   "bonus_constant", "loss_scale",      "monotone",
-                   "pessimistic",    "delta",           "horizon_episodes",
-                   "seed",           "stream_version",  "history",
-                   "certify",        "until_gap",       "episodes",
-                   "max_seconds"});
+  root.allow_keys({"schema",         "version",          "game",
+                   "game_hash",      "target",           "preset",
+                   "rule",           "control_variate",  "bonus",
+                   "bonus_constant", "loss_scale",       "value_weights",
+                   "action_draws",   "monotone",         "pessimistic",
+                   "delta",          "horizon_episodes", "seed",
+                   "stream_version", "history",          "certify",
+                   "output",         "output_weights",   "until_gap",
+                   "episodes",       "max_seconds"});
   const auto text = [&](const char* key) { return std::string(root.at(key).string()); };
   StoredRun run;
   run.path = path;
@@ -449,6 +463,12 @@ StoredRun read_run(const std::filesystem::path& path) {
   learner.bonus = named<Bonus>(root.at("bonus"), kBonusNames);
   learner.bonus_constant = root.at("bonus_constant").number();
   learner.loss_scale = named<LossScale>(root.at("loss_scale"), kLossScaleNames);
+  if (root.find("value_weights")) {
+    learner.value_weights = named<ValueWeights>(root.at("value_weights"), kValueWeightsNames);
+  }
+  if (root.find("action_draws")) {
+    learner.action_draws = named<ActionDraws>(root.at("action_draws"), kActionDrawsNames);
+  }
   learner.monotone = root.at("monotone").boolean();
   learner.pessimistic = root.at("pessimistic").boolean();
   learner.delta = root.at("delta").number();
@@ -456,6 +476,16 @@ StoredRun read_run(const std::filesystem::path& path) {
   run.config.seed = root.at("seed").natural(UINT64_MAX);
   run.config.history = named<int>(root.at("history"), kHistoryNames) == 1;
   run.config.certify = root.at("certify").boolean();
+  if (root.find("output")) {
+    run.config.output = named<CertifiedOutput>(root.at("output"), kCertifiedOutputNames);
+    if (run.config.output == CertifiedOutput::table) {
+      throw root.at("output").error("is not what a run that learns returns");
+    }
+  }
+  if (root.find("output_weights")) {
+    learner.output_weights = root.at("output_weights").natural(kMaxSteps - 1);
+    if (learner.output_weights == 0U) throw root.at("output_weights").error("counts from 1");
+  }
   if (root.find("until_gap")) run.config.until_gap = root.at("until_gap").number();
   if (root.find("episodes")) run.config.episodes = root.at("episodes").natural(kMaxEpisodes - 1);
   if (root.find("max_seconds")) run.config.max_seconds = root.at("max_seconds").number();

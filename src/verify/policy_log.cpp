@@ -150,7 +150,11 @@ std::size_t PolicyLog::read_header() {
                               .control_variate = control_variate_,
                               .horizon = first_cell_.size() - 1,
                               .parameter = parameter});
-  if (!rule_) throw root.at("rule").error("is not known", "the file may be of a later version");
+  if (!rule_) {
+    throw root.at("rule").error(
+        control_variate_ ? "is not known" : "is not known, or needs control variates",
+        "the file may be of a later version");
+  }
   const std::uint32_t most = *std::max_element(num_actions_.begin(), num_actions_.end());
   if (rule_->snapshot_size(most) > kMostSnapshotNumbers) {
     throw root.at("actions").error("are more than the rule can be replayed with");

@@ -11,12 +11,15 @@
 namespace vlearn {
 namespace {
 
-constexpr std::array<std::string_view, 8> kNames = {
-    "ftrl",    "ftrl-predictive", "ftrl-rigorous", "ftrl-swap", "ftrl-swap-rigorous",
-    "exp3-ix", "tsallis",         "log-barrier"};
+constexpr std::array<std::string_view, 10> kNames = {
+    "ftrl",    "ftrl-predictive", "ftrl-rigorous", "ftrl-swap",    "ftrl-swap-rigorous",
+    "exp3-ix", "tsallis",         "log-barrier",   "noise-scaled", "noise-scaled-swap"};
 constexpr double kMostExponent = 708.0;
 constexpr double kLeastTransition = 1e-300;
 constexpr double kSwapTolerance = 1e-11;
+// Of the rules that measure steps in units of noise.
+constexpr double kUnknownNoise = 0.03;
+constexpr double kLeastNoise = 0.001;
 
 void divide_by_sum(std::span<double> policy) {
   double sum = 0.0;
@@ -95,6 +98,17 @@ void grow(std::span<double> losses,
   for (double& loss : losses) loss -= least;
 }
 
+/// The mean of the squared distances from the mean.
+double spread_of(std::span<const double> numbers) {
+  const auto n = static_cast<double>(numbers.size());
+  double sum = 0.0;
+  for (const double number : numbers) sum += number;
+  const double middle = sum / n;
+  double squares = 0.0;
+  for (const double number : numbers) squares += (number - middle) * (number - middle);
+  return squares / n;
+}
+
 }  // namespace
 
 std::optional<ReplayedRule> ReplayedRule::make(const Options& options) {
@@ -102,7 +116,9 @@ std::optional<ReplayedRule> ReplayedRule::make(const Options& options) {
   if (found == kNames.end()) return std::nullopt;
   Options own = options;
   own.name = *found;  // which stays
-  return ReplayedRule(static_cast<Name>(found - kNames.begin()), own);
+  const ReplayedRule rule(static_cast<Name>(found - kNames.begin()), own);
+  if (rule.noise_scaled_ && !options.control_variate) return std::nullopt;
+  return rule;
 }
 
 std::uint64_t ReplayedRule::snapshot_interval(std::size_t num_actions) const noexcept {
@@ -128,7 +144,7 @@ void ReplayedRule::reset(std::size_t num_actions, std::span<double> state) const
 }
 
 double ReplayedRule::rate(std::size_t num_actions, std::uint64_t visit) const noexcept {
-  const auto horizon = static_cast<double>(options_.horizon);
+  const double horizon = memory_;
   const auto n = static_cast<double>(num_actions);
   const auto t = static_cast<double>(visit);
   const double log_n = std::log(n);
@@ -147,6 +163,9 @@ double ReplayedRule::rate(std::size_t num_actions, std::uint64_t visit) const no
     case Name::tsallis: return 2.0 * std::sqrt((horizon + 1.0) / t);
     case Name::log_barrier:
       return std::sqrt((horizon + 1.0) * n * static_cast<double>(std::bit_width(visit)) / t);
+    // Times the noise.
+    case Name::noise_scaled: return std::sqrt((horizon + 1.0) / t);
+    case Name::noise_scaled_swap: return std::sqrt((horizon + 1.0) * n / t);
   }
   return 0.0;
 }
@@ -154,9 +173,29 @@ double ReplayedRule::rate(std::size_t num_actions, std::uint64_t visit) const no
 void ReplayedRule::policy_of(std::span<const double> losses,
                              double rate,
                              std::span<double> policy) const noexcept {
-  if (name_ == Name::tsallis) return inverse_power_of(losses, 0.5 * rate, 2, policy);
+  if (name_ == Name::tsallis || noise_scaled_)
+    return inverse_power_of(losses, 0.5 * rate, 2, policy);
   if (name_ == Name::log_barrier) return inverse_power_of(losses, rate, 1, policy);
   softmax_of(losses, rate, policy);
+}
+
+double ReplayedRule::noise_after(std::size_t num_actions,
+                                 std::uint64_t visit,
+                                 const Logged& logged,
+                                 std::span<double> state) const {
+  const std::size_t n = num_actions;
+  const std::span<const double> means = state.subspan(n, n);
+  double& mean = state[state.size() - 2];
+  double& variance = state[state.size() - 1];
+  // The loss of the visit, from what it added to the mean of its action: its part of the way there,
+  // (c + 1)/(c + 1 + plays), which is 4/(4 + plays).
+  const double inverse_part = 0.25 * (memory_ + state[2 * n + logged.action] + 1.0);
+  const double loss = means[logged.action] + logged.mean * inverse_part;
+  const double share = (memory_ + 1.0) / (memory_ + static_cast<double>(visit));
+  const double away = loss - mean;
+  variance = (1.0 - share) * (variance + share * away * away);
+  mean += share * away;
+  return std::max(kLeastNoise, std::sqrt(variance + spread_of(means) + kUnknownNoise * share));
 }
 
 void ReplayedRule::advance(std::size_t num_actions,
@@ -165,18 +204,20 @@ void ReplayedRule::advance(std::size_t num_actions,
                            std::span<double> state) const {
   const std::size_t n = num_actions;
   const auto t = static_cast<double>(visit);
-  const double decay = (t - 1.0) / (static_cast<double>(options_.horizon) + t - 1.0);
-  const double eta = rate(n, visit);
+  const double decay = (t - 1.0) / (memory_ + t - 1.0);
+  double eta = rate(n, visit);
+  if (noise_scaled_) eta /= noise_after(n, visit, logged, state);
   const std::span<double> policy = state.first(n);
   const std::span<double> means =
       options_.control_variate ? state.subspan(n, n) : std::span<double>();
-  const std::span<double> rows = state.subspan(options_.control_variate ? 3 * n : n);
+  const std::span<double> rows =
+      state.subspan(options_.control_variate ? 3 * n : n, swap_ ? n * n : n);
   if (swap_) {
     std::vector<double> chain(n * n);
     for (std::size_t b = 0; b < n; ++b) {
       const std::span<double> row = rows.subspan(b * n, n);
       grow(row, decay, policy[b], means, logged.action, policy[b] * logged.score);
-      softmax_of(row, eta, std::span(chain).subspan(b * n, n));
+      policy_of(row, eta, std::span(chain).subspan(b * n, n));
     }
     stationary_of(chain, policy);
   } else {

@@ -9,6 +9,8 @@ from command_test import CommandTest
 
 ZERO_SUM = "random:players=2,states=3,actions=3,horizon=3,kind=zero-sum,seed=5"
 FOUR = "random:players=4,states=3,actions=2,horizon=4,seed=11"
+# A preset that returns the paper's nested policy.
+NESTED = ("--preset", "practical")
 
 
 class Certify(CommandTest):
@@ -19,7 +21,8 @@ class Certify(CommandTest):
         return json.loads((self.folder / "run/certificate.json").read_text())
 
     def test_until_a_gap(self):
-        result = self.learn(FOUR, "--target", "cce", "--until-gap", "0.2", "--seed", "3")
+        gap = ("--until-gap", "0.2")
+        result = self.learn(FOUR, "--target", "cce", *gap, "--seed", "3", *NESTED)
         self.assertEqual(result["stopped"], "gap")
         self.assertLessEqual(result["gap"]["upper"], 0.2)
         self.assertLessEqual(result["gap"]["lower"], result["gap"]["upper"])
@@ -45,6 +48,68 @@ class Certify(CommandTest):
             away = abs(player["mean_return"] - certified["value"]["lower"])
             # 4.5 standard errors: fails with probability 3e-5 for all four.
             self.assertLess(away, 4.5 * player["standard_error"])
+
+    def test_until_a_gap_by_default(self):
+        for game, target, output in (
+            (FOUR, "cce", "markov"),
+            (FOUR, "ce", "markov"),
+            (ZERO_SUM, "nash", "marginals"),
+        ):
+            with self.subTest(game=game, target=target):
+                gap = ("--until-gap", "0.06", "--force")
+                result = self.learn(game, "--target", target, *gap)
+                self.assertEqual((result["preset"], result["stopped"]), ("fast", "gap"))
+                self.assertEqual(result["output"], output)
+                self.assertLessEqual(result["gap"]["upper"], 0.06)
+                # A Markov policy's gap is known, not bounded.
+                self.assertAlmostEqual(result["gap"]["lower"], result["gap"]["upper"], delta=1e-9)
+                accepted = self.good("verify", game, "run", "run/certificate.json")
+                self.assertTrue(accepted.startswith("accepted"))
+                certificate = self.certificate()
+                self.assertEqual((certificate["output"], certificate["weights"]), (output, 2))
+                # The last row is the certificate's, and never less.
+                row = json.loads((self.folder / "run/metrics.jsonl").read_text().splitlines()[-1])
+                self.assertGreaterEqual(row["certified_gap"], result["gap"]["upper"])
+                self.assertLess(row["certified_gap"], result["gap"]["upper"] + 1e-9)
+                played = json.loads(self.good("play", "run", "--episodes", "2e4", "--json"))
+                self.assertEqual((played["output"], played["start"]), (output, "none"))
+                for certified, player in zip(
+                    certificate["players"], played["players"], strict=True
+                ):
+                    away = abs(player["mean_return"] - certified["value"]["lower"])
+                    # 4.5 standard errors: fails with probability 1e-4 for all ten.
+                    self.assertLess(away, 4.5 * player["standard_error"])
+
+    def test_markov_outputs_without_a_history(self):
+        for game, target in ((FOUR, "cce"), (FOUR, "ce"), (ZERO_SUM, "nash")):
+            with self.subTest(game=game, target=target):
+                more = ("--history", "none", "--force")
+                result = self.learn(game, "--target", target, "--episodes", "400", *more)
+                one = self.certificate()
+                self.assertEqual(len(one["stream_hash"]), 64)
+                self.assertEqual(one["gap"], result["gap"])
+                text = self.good("verify", "--replay", game, "run", "run/certificate.json")
+                self.assertTrue(text.startswith("accepted"))
+                one["players"][1]["deviation"]["upper"] += 1e-6
+                one["players"][1]["deviation"]["lower"] += 1e-6
+                (self.folder / "bad.json").write_text(json.dumps(one))
+                done = self.run_command("verify", "--replay", game, "run", "bad.json")
+                self.assertEqual(done.returncode, 4)
+
+    def test_outputs_that_a_run_cannot_return(self):
+        for arguments, words in (
+            ((ZERO_SUM, "--output", "markov"), "use --output marginals"),
+            ((FOUR, "--output", "marginals"), "use --output markov"),
+            (("congestion-10", "--output", "markov"), "use --output nested"),
+            (("rps", "--output-weights", "0"), "--output-weights"),
+            (("rps", "--output-weights", "1e7"), "--output-weights"),
+            (("rps", "--rule", "noise-scaled", "--control-variate", "off"), "control variates"),
+        ):
+            with self.subTest(arguments=arguments):
+                done = self.run_command("learn", *arguments, "--episodes", "10", "--out", "never")
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(words, done.stderr)
+                self.assertFalse((self.folder / "never").exists())
 
     def test_a_gap_that_is_not_reached(self):
         done = self.run_command(
@@ -80,7 +145,7 @@ class Certify(CommandTest):
                         self.assertAlmostEqual(one["gap"]["lower"], one["gap"]["upper"], delta=1e-9)
 
     def test_a_changed_certificate_is_refuted(self):
-        self.learn(FOUR, "--episodes", "300")
+        self.learn(FOUR, "--episodes", "300", *NESTED)
         certificate = self.certificate()
         certificate["players"][2]["deviation"]["upper"] -= 1e-6
         (self.folder / "bad.json").write_text(json.dumps(certificate))
@@ -166,7 +231,7 @@ class Certify(CommandTest):
         self.assertEqual(done.returncode, 2)
 
     def test_without_a_history_the_run_is_played_again(self):
-        self.learn(FOUR, "--episodes", "500", "--history", "none", "--seed", "4")
+        self.learn(FOUR, "--episodes", "500", "--history", "none", "--seed", "4", *NESTED)
         one = self.certificate()
         self.assertEqual(len(one["stream_hash"]), 64)
         self.assertNotIn("lower", one["gap"])
@@ -218,7 +283,8 @@ class Certify(CommandTest):
             config.read_text().replace('"0.0.1"', f'"{version}"').replace('"seed": 5', '"seed": 4')
         )
         # The same seed with a history plays the same policies.
-        self.good("learn", FOUR, "--episodes", "500", "--seed", "4", "--out", "other", "--quiet")
+        again = ("--episodes", "500", "--seed", "4", "--out", "other", "--quiet")
+        self.good("learn", FOUR, *again, *NESTED)
         other = json.loads((self.folder / "other/certificate.json").read_text())
         self.assertEqual(other["gap"]["upper"], self.certificate()["gap"]["upper"])
         done = self.run_command("verify", "--replay", FOUR, "other", "other/certificate.json")

@@ -35,6 +35,11 @@ class Cli(unittest.TestCase):
         for command in (
             (),
             ("bench",),
+            ("compare",),
+            ("experiment",),
+            ("experiment", "efficiency"),
+            ("experiment", "levers"),
+            ("experiment", "regret"),
             ("game",),
             ("game", "show"),
             ("game", "validate"),

@@ -29,7 +29,8 @@ class Learn(CommandTest):
         return json.loads(self.good("learn", *arguments, "--json"))
 
     def test_rock_paper_scissors(self):
-        result = self.learn("rps", "--target", "nash", "--episodes", "1e6", "--seed", "1")
+        target = ("--target", "nash", "--preset", "practical")
+        result = self.learn("rps", *target, "--episodes", "1e6", "--seed", "1")
         self.assertEqual(result["schema"], "vlearn.learn/1")
         self.assertEqual((result["episodes"], result["agent_steps"]), (10**6, 2 * 10**6))
         for player in result["players"]:

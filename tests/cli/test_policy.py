@@ -30,7 +30,7 @@ class Policy(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = Path(folder.name)
         for game, arguments in (
-            ("fishery", ("--episodes", "3000")),
+            ("fishery", ("--episodes", "3000", "--preset", "practical")),
             ("river-swim", ("--episodes", "300")),
             ("rps", ("--episodes", "40", "--seed", "7")),
             ("chicken", ("--episodes", "10", "--history", "none")),

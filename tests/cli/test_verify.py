@@ -180,7 +180,8 @@ class Verify(CommandTest):
         self.good(
             "learn",
             "chicken",
-            *("--target", "cce", "--rule", "ftrl", "--episodes", str(EPISODES), "--out", "run"),
+            *("--target", "cce", "--preset", "practical", "--rule", "ftrl"),
+            *("--episodes", str(EPISODES), "--out", "run"),
         )
         self.certificate = certificate_of(self.folder / "run")
 

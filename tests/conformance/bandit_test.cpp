@@ -14,6 +14,7 @@
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
 #include "vlearn/bandit/log_barrier.h"
+#include "vlearn/bandit/noise_scaled.h"
 #include "vlearn/bandit/tsallis.h"
 #include "vlearn/core/log.h"
 #include "vlearn/core/random.h"
@@ -29,6 +30,9 @@ constexpr ControlVariate kOn = ControlVariate::on;
 /// Each case is a rule, and its formulas once more in 50 digits.
 struct Plain {
   static constexpr bool kSwap = false;
+  static constexpr bool kScaledByNoise = false;
+  /// c of the weights, of a rule made for this horizon.
+  static unsigned memory(unsigned horizon) { return horizon; }
   static Real least_chance() { return Real(kLeastChance); }
 };
 
@@ -119,6 +123,38 @@ struct SwapCase : Plain {
   static Real gamma(Real h, Real n, Real t) { return sqrt(h * log(n) / t); }
   static Real rate(Real h, Real n, Real t) { return gamma(h, n, t); }
 };
+/// The horizon does not matter to it.
+struct NoiseScaledCase : Plain {
+  using Rule = NoiseScaled;
+  static constexpr bool kMeans = true;
+  static constexpr bool kScaledByNoise = true;
+  static unsigned memory(unsigned /*horizon*/) { return 3; }
+  static Rule make(std::uint64_t /*horizon*/) { return Rule(); }
+  static test::PlainRule plain(double /*h*/) {
+    return {3.0,
+            Potential::tsallis,
+            false,
+            true,
+            [](double, double t) { return std::sqrt(4.0 / t); },
+            [](double, double t) { return std::min(0.3, 12.0 / t); },
+            true};
+  }
+  // Times the noise.
+  static Real rate(Real, Real, Real t) { return 2 / sqrt(t); }
+  static Real gamma(Real, Real, Real t) { return min(Real(0.3), Real(12 / t)); }
+};
+struct NoiseScaledSwapCase : NoiseScaledCase {
+  using Rule = NoiseScaledSwap;
+  static constexpr bool kSwap = true;
+  static Rule make(std::uint64_t /*horizon*/) { return Rule(); }
+  static test::PlainRule plain(double h) {
+    test::PlainRule rule = NoiseScaledCase::plain(h);
+    rule.swap = true;
+    rule.rate = [](double n, double t) { return std::sqrt(4.0 * n / t); };
+    return rule;
+  }
+  static Real rate(Real, Real n, Real t) { return 2 * sqrt(n / t); }
+};
 
 using Cases = testing::Types<FtrlCase<ControlVariate::off>,
                              FtrlCase<kOn>,
@@ -130,7 +166,9 @@ using Cases = testing::Types<FtrlCase<ControlVariate::off>,
                              LogBarrierCase<ControlVariate::off>,
                              LogBarrierCase<kOn>,
                              SwapCase<ControlVariate::off>,
-                             SwapCase<kOn>>;
+                             SwapCase<kOn>,
+                             NoiseScaledCase,
+                             NoiseScaledSwapCase>;
 
 Draws draws_of(std::uint64_t seed) { return Draws({.seed = seed, .purpose = Purpose::action}); }
 
@@ -297,6 +335,27 @@ TYPED_TEST(BanditConformance, EqualsThePlainTranscription) {
   }
 }
 
+/// Losses that never change have no noise: sigma falls to its floor, in some 10^5 visits.
+TEST(NoiseScaled, StepsAreBoundedWhereNothingIsNoisy) {
+  BanditBank bank(NoiseScaled(), std::vector<std::uint32_t>{2});
+  test::PlainBandit plain(NoiseScaledCase::plain(1), 2);
+  for (std::uint64_t t = 1; t <= 1'000'000'000; t += 1 + t / 8) {
+    const std::size_t action = t % 2;
+    bank.update(0, Action(action), 0.5, t);
+    plain.update(action, 0.5, t);
+    ASSERT_TRUE(std::equal(plain.policy().begin(), plain.policy().end(), bank.policy(0).begin()));
+  }
+  // One loss above the others, of which 4 10^-9 are left in the averages: eta = 2/sqrt(t)/0.001.
+  const std::uint64_t last = 1'000'000'000;
+  const Increment increment = bank.update(0, Action(0U), 1.0, last);
+  plain.update(0, 1.0, last);
+  ASSERT_TRUE(std::equal(plain.policy().begin(), plain.policy().end(), bank.policy(0).begin()));
+  const double z = 0.5 * (2.0 / std::sqrt(1e9) / 0.001) * static_cast<double>(increment.score);
+  // theta = 1/(z + y)^2 and 1/y^2.
+  const double y = 1.0 / std::sqrt(bank.policy(0)[1]);
+  EXPECT_NEAR(1.0 / std::sqrt(bank.policy(0)[0]) - y, z, 1e-12);
+}
+
 // ---------------------------------------------------------------------- against 50 digits
 
 /// The distribution that minimises <theta, losses> plus the potential.
@@ -358,7 +417,7 @@ template <class C>
 class Reference {
  public:
   Reference(unsigned horizon, unsigned n)
-      : h_(horizon), n_(n), theta_(n, Real(1) / n), means_(n, Real(0.5)), plays_(n, 0) {
+      : h_(C::memory(horizon)), n_(n), theta_(n, Real(1) / n), means_(n, Real(0.5)), plays_(n, 0) {
     losses_.assign(C::kSwap ? n : 1, std::vector<Real>(n, 0));
   }
 
@@ -374,7 +433,13 @@ class Reference {
 
   void apply(std::size_t a, const Increment& increment, unsigned t) {
     const Real decay = Real(t - 1) / (h_ + t - 1);
-    const Real rate = C::rate(h_, n_, t);
+    Real rate = C::rate(h_, n_, t);
+    if (C::kScaledByNoise) {
+      // The loss that the rounded increment stands for.
+      const Real loss = means_[a] + increment.mean * (h_ + plays_[a] + 1) / (h_ + 1);
+      seen_losses_.push_back(loss);
+      rate /= noise();
+    }
     std::vector<std::vector<Real>> rows;
     for (std::size_t b = 0; b < losses_.size(); ++b) {
       const Real scale = C::kSwap ? theta_[b] : Real(1);
@@ -391,8 +456,35 @@ class Reference {
   }
 
  private:
+  /// sigma from its definition: the variance of all losses so far under the weights alpha_t^i, the
+  /// variance between the means, and what is not known yet.
+  [[nodiscard]] Real noise() const {
+    const std::size_t t = seen_losses_.size();
+    std::vector<Real> weights(t);
+    Real rest = 1;
+    for (std::size_t i = t; i-- > 0;) {
+      const Real alpha = (h_ + 1) / (h_ + (i + 1));
+      weights[i] = rest * alpha;
+      rest *= 1 - alpha;
+    }
+    const Real share = (h_ + 1) / (h_ + t);
+    const Real within = variance(seen_losses_, weights);
+    const Real between = variance(means_, std::vector<Real>(means_.size(), 1 / n_));
+    return max(Real(0.001), Real(sqrt(within + between + Real(0.03) * share)));
+  }
+  static Real variance(const std::vector<Real>& numbers, const std::vector<Real>& weights) {
+    Real mean = 0;
+    for (std::size_t i = 0; i < numbers.size(); ++i) mean += weights[i] * numbers[i];
+    Real squares = 0;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      squares += weights[i] * (numbers[i] - mean) * (numbers[i] - mean);
+    }
+    return squares;
+  }
+
   static constexpr Potential kPotential = [] {
     if (C::Rule::kName == std::string_view("tsallis")) return Potential::tsallis;
+    if (C::kScaledByNoise) return Potential::tsallis;
     if (C::Rule::kName == std::string_view("log-barrier")) return Potential::log_barrier;
     return Potential::entropy;
   }();
@@ -403,6 +495,7 @@ class Reference {
   std::vector<Real> means_;
   std::vector<Real> plays_;
   std::vector<std::vector<Real>> losses_;
+  std::vector<Real> seen_losses_;  // of all visits, where steps are divided by their noise
 };
 
 TYPED_TEST(BanditConformance, AgreesWithFiftyDigits) {

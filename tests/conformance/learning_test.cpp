@@ -17,6 +17,7 @@
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
 #include "vlearn/bandit/log_barrier.h"
+#include "vlearn/bandit/noise_scaled.h"
 #include "vlearn/bandit/rigorous.h"
 #include "vlearn/bandit/tsallis.h"
 #include "vlearn/core/simd.h"
@@ -86,24 +87,33 @@ void expect_same_tables(const SelfPlay<Rule>& play, const Plain& plain, bool pes
   }
 }
 
-template <class Rule, class Steps>
-void expect_plain(const DenseGame& game,
-                  const Steps& steps,
-                  const LearnerOptions& options,
-                  std::uint64_t episodes) {
-  const std::uint64_t horizon = game.frame().horizon();
-  SelfPlay<Rule> play(GameRef(game), Rule(horizon, steps), options, 5);
-  const PlainRule rule = plain_rule(steps, static_cast<double>(horizon),
-                                    has_swap_regret(options.rule), options.control_variate);
+template <class Rule>
+void expect_same_learning(const DenseGame& game,
+                          const Rule& rule,
+                          const PlainRule& plain_rule,
+                          const LearnerOptions& options,
+                          std::uint64_t episodes) {
+  SelfPlay<Rule> play(GameRef(game), rule, options, 5);
   PlainVLearning<PlainBandits> plain(game, options, 5,
                                      [&](std::size_t, const std::vector<std::size_t>& actions) {
-                                       return PlainBandits(rule, actions);
+                                       return PlainBandits(plain_rule, actions);
                                      });
   for (std::uint64_t k = 0; k < episodes; ++k) {
     play.play_episode(Episode(k));
     plain.play_episode(k);
   }
   expect_same_tables(play, plain, options.pessimistic);
+}
+
+template <class Rule, class Steps>
+void expect_plain(const DenseGame& game,
+                  const Steps& steps,
+                  const LearnerOptions& options,
+                  std::uint64_t episodes) {
+  const std::uint64_t horizon = game.frame().horizon();
+  const PlainRule rule = plain_rule(steps, static_cast<double>(horizon),
+                                    has_swap_regret(options.rule), options.control_variate);
+  expect_same_learning(game, Rule(horizon, steps), rule, options, episodes);
 }
 
 const std::vector<std::string>& game_names() {
@@ -187,6 +197,84 @@ TEST(Learning, EveryRuleAndBonusIsTheTranscription) {
   }
 }
 
+/// Longer than the 512 visits after which a cell draws anew; and with more players than spread
+/// their draws.
+TEST(Learning, TheFastPresetIsTheTranscription) {
+  std::vector<std::string> names = game_names();
+  names.emplace_back("random:players=9,states=2,actions=2,horizon=2,seed=7");
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
+    const AnyGame any = make_game(name);
+    const auto& game = std::get<DenseGame>(any);
+    LearnerOptions options = preset_options(Preset::fast, Target::cce);
+    PlainRule rule = plain_rule(NoiseScaledSteps{}, 3.0, false, true);
+    rule.scaled_by_noise = true;
+    expect_same_learning(game, NoiseScaled(), rule, options, 3000);
+    options = preset_options(Preset::fast, Target::ce);
+    rule = plain_rule(NoiseScaledSwapSteps{}, 3.0, true, true);
+    rule.scaled_by_noise = true;
+    expect_same_learning(game, NoiseScaledSwap(), rule, options, 1500);
+    // Its parts one by one, with another rule.
+    for (const ValueWeights weights : {ValueWeights::paper, ValueWeights::step}) {
+      for (const ActionDraws draws : {ActionDraws::independent, ActionDraws::spread}) {
+        options = preset_options(Preset::practical, Target::cce);
+        options.bonus = draws == ActionDraws::independent ? Bonus::visits : Bonus::practical;
+        options.value_weights = weights;
+        options.action_draws = draws;
+        options.pessimistic = weights == ValueWeights::paper;
+        expect_plain<Tsallis<>>(game, TsallisSteps{}, options, 300);
+      }
+    }
+  }
+}
+
+/// Every player alone learns what it learns in self-play.
+template <class Rule>
+void expect_alone_as_together(const DenseGame& game,
+                              const Rule& rule,
+                              const LearnerOptions& options,
+                              std::uint64_t episodes) {
+  const std::uint64_t seed = 9;
+  SelfPlay<Rule> together(GameRef(game), rule, options, seed);
+  std::vector<std::unique_ptr<VLearner<Rule>>> alone;
+  const std::size_t m = game.frame().num_players();
+  for (const Player player : all<Player>(m)) {
+    alone.push_back(
+        std::make_unique<VLearner<Rule>>(rule, options, seat_of(game.frame(), player), player));
+  }
+  std::vector<Action> joint(m);
+  std::vector<double> rewards(m);
+  for (std::uint64_t k = 0; k < episodes; ++k) {
+    together.play_episode(Episode(k));
+    State s = game.start(Nature(seed, Episode(k), Step()));
+    for (const Step h : all<Step>(game.frame().horizon())) {
+      for (const Player player : all<Player>(m)) {
+        Draws draws({.seed = seed,
+                     .purpose = Purpose::action,
+                     .player = player,
+                     .episode = Episode(k),
+                     .step = h});
+        joint[player.index()] = alone[player.index()]->act(h, s, draws.uniform());
+      }
+      const State next = game.sample(h, s, joint, Nature(seed, Episode(k), h), rewards);
+      for (std::size_t j = 0; j < m; ++j) alone[j]->observe(h, s, joint[j], rewards[j], next);
+      s = next;
+    }
+  }
+  for (const Player player : all<Player>(m)) {
+    const ValueTable<Rule>& one = alone[player.index()]->table();
+    const ValueTable<Rule>& other = together.table(player);
+    for (std::size_t i = 0; i < together.seat().num_cells(); ++i) {
+      ASSERT_EQ(alone[player.index()]->clock().visits(i), together.visits(i));
+      ASSERT_EQ(bits(one.value(i)), bits(other.value(i)));
+      ASSERT_EQ(bits(one.estimates()[i]), bits(other.estimates()[i]));
+      if (!options.pessimistic) continue;
+      ASSERT_EQ(bits(one.low_values()[i]), bits(other.low_values()[i]));
+    }
+    ASSERT_TRUE(std::ranges::equal(one.bank().memory(), other.bank().memory()));
+  }
+}
+
 /// A player sees its own actions and rewards and the states; that is all it takes.
 TEST(Learning, PlayersOnTheirOwnLearnTheSame) {
   for (const std::string& name : game_names()) {
@@ -195,44 +283,11 @@ TEST(Learning, PlayersOnTheirOwnLearnTheSame) {
     const auto& game = std::get<DenseGame>(any);
     LearnerOptions options = preset_options(Preset::practical, Target::cce);
     options.pessimistic = true;
-    const Tsallis<> rule(game.frame().horizon());
-    const std::uint64_t seed = 9;
-    SelfPlay<Tsallis<>> together(GameRef(game), rule, options, seed);
-    std::vector<std::unique_ptr<VLearner<Tsallis<>>>> alone;
-    const std::size_t m = game.frame().num_players();
-    for (const Player player : all<Player>(m)) {
-      alone.push_back(
-          std::make_unique<VLearner<Tsallis<>>>(rule, options, seat_of(game.frame(), player)));
-    }
-    std::vector<Action> joint(m);
-    std::vector<double> rewards(m);
-    for (std::uint64_t k = 0; k < 500; ++k) {
-      together.play_episode(Episode(k));
-      State s = game.start(Nature(seed, Episode(k), Step()));
-      for (const Step h : all<Step>(game.frame().horizon())) {
-        for (const Player player : all<Player>(m)) {
-          Draws draws({.seed = seed,
-                       .purpose = Purpose::action,
-                       .player = player,
-                       .episode = Episode(k),
-                       .step = h});
-          joint[player.index()] = alone[player.index()]->act(h, s, draws.uniform());
-        }
-        const State next = game.sample(h, s, joint, Nature(seed, Episode(k), h), rewards);
-        for (std::size_t j = 0; j < m; ++j) alone[j]->observe(h, s, joint[j], rewards[j], next);
-        s = next;
-      }
-    }
-    for (const Player player : all<Player>(m)) {
-      const ValueTable<Tsallis<>>& one = alone[player.index()]->table();
-      const ValueTable<Tsallis<>>& other = together.table(player);
-      for (std::size_t i = 0; i < together.seat().num_cells(); ++i) {
-        ASSERT_EQ(alone[player.index()]->clock().visits(i), together.visits(i));
-        ASSERT_EQ(bits(one.value(i)), bits(other.value(i)));
-        ASSERT_EQ(bits(one.low_values()[i]), bits(other.low_values()[i]));
-      }
-      ASSERT_TRUE(std::ranges::equal(one.bank().memory(), other.bank().memory()));
-    }
+    expect_alone_as_together(game, Tsallis<>(game.frame().horizon()), options, 500);
+    options = preset_options(Preset::fast, Target::cce);
+    expect_alone_as_together(game, NoiseScaled(), options, 1500);
+    options = preset_options(Preset::fast, Target::ce);
+    expect_alone_as_together(game, NoiseScaledSwap(), options, 300);
   }
 }
 

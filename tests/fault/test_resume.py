@@ -33,6 +33,9 @@ RUNS = {
     "monotone": ("lock:horizon=6", "--monotone", "--preset", "paper", "--episodes", "2e5"),
     "many": ("congestion-100", "--episodes", "3000", "--control-variate", "on"),
     "bare": ("soccer", "--history", "none", "--episodes", "1e5"),
+    "nested": ("random:players=3,states=3,actions=3,horizon=4,seed=1", "--preset", "practical")
+    + ("--episodes", "2e4"),
+    "markov": ("random:players=3,states=3,actions=3,horizon=4,seed=1", "--episodes", "5e4"),
 }
 
 

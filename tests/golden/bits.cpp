@@ -15,6 +15,7 @@
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
 #include "vlearn/bandit/log_barrier.h"
+#include "vlearn/bandit/noise_scaled.h"
 #include "vlearn/bandit/tsallis.h"
 #include "vlearn/core/alpha.h"
 #include "vlearn/core/exp.h"
@@ -92,6 +93,8 @@ std::uint64_t hash_of_everything() {
   add_rule(hash, LogBarrier<>(5));
   add_rule(hash, FtrlSwap<>(5));
   add_rule(hash, FtrlSwap<ControlVariate::on>(5));
+  add_rule(hash, NoiseScaled());
+  add_rule(hash, NoiseScaledSwap());
   return hash.value();
 }
 

@@ -34,12 +34,14 @@ class Layers(unittest.TestCase):
         self.assertFalse(self.plant("src/game/x.cpp", '"vlearn/core/id.h"'))
         self.assertFalse(self.plant("src/certify/x.cpp", '"vlearn/policy/x.h"'))
         self.assertFalse(self.plant("src/verify/x.cpp", '"vlearn/game/x.h"'))
+        self.assertFalse(self.plant("src/experiment/x.cpp", '"vlearn/run/x.h"'))
         self.assertFalse(self.plant("src/run/x.cpp", '"private.h"'))
         self.assertFalse(self.plant("src/run/x.cpp", "<vector>"))
 
     def test_upward_edge(self):
         self.assertTrue(self.plant("src/core/x.cpp", '"vlearn/game/x.h"'))
         self.assertTrue(self.plant("include/vlearn/core/x.h", '"vlearn/run/x.h"'))
+        self.assertTrue(self.plant("src/run/x.cpp", '"vlearn/experiment/x.h"'))
 
     def test_edge_within_a_level(self):
         self.assertTrue(self.plant("src/bandit/x.cpp", '"vlearn/game/x.h"'))

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <utility>
@@ -25,6 +26,9 @@ struct PlainRule {
   bool means;
   std::function<double(double actions, double visit)> rate;
   std::function<double(double actions, double visit)> gamma;
+  /// Steps are divided by the noise of the losses, as noise_scaled.h has it; `rate` is then eta
+  /// times the noise.
+  bool scaled_by_noise = false;
 };
 
 inline std::vector<double> plain_policy(Potential potential,
@@ -102,7 +106,13 @@ class PlainBandit {
     const double chance = std::max(theta_[a] + rule_.gamma(n, t), 0x1p-40);
     const double mean = rule_.means ? means_[a] : 0.0;
     const auto score = static_cast<float>((loss - mean) / chance);
-    const auto growth = static_cast<float>((loss - mean) * ((h + 1.0) / (h + plays_[a] + 1.0)));
+    const double weight = (h + 1.0) / (h + plays_[a] + 1.0);
+    const auto growth = static_cast<float>((loss - mean) * weight);
+    double rate = rule_.rate(n, t);
+    if (rule_.scaled_by_noise) {
+      const double seen = means_[a] + static_cast<double>(growth) * ((h + plays_[a] + 1.0) * 0.25);
+      rate /= noise(seen, (h + 1.0) / (h + t));
+    }
     std::vector<std::vector<double>> rows;
     for (std::size_t b = 0; b < losses_.size(); ++b) {
       const double scale = rule_.swap ? theta_[b] : 1.0;
@@ -116,7 +126,7 @@ class PlainBandit {
       const double least = *std::min_element(lowered.begin(), lowered.end());
       for (double& sum : lowered) sum -= least;
       const std::vector<double>& seen = rule_.means ? lowered : losses_[b];
-      rows.push_back(plain_policy(rule_.potential, seen, rule_.rate(n, t)));
+      rows.push_back(plain_policy(rule_.potential, seen, rate));
       losses_[b] = lowered;
     }
     theta_ = rule_.swap ? plain_stationary(rows) : rows[0];
@@ -126,11 +136,31 @@ class PlainBandit {
   }
 
  private:
+  static double sum_by_fours(const std::vector<double>& numbers) {
+    double sums[4] = {};
+    for (std::size_t b = 0; b < numbers.size(); ++b) sums[b % 4] += numbers[b];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+  /// sigma after one more loss, which has this share in the averages.
+  double noise(double loss, double share) {
+    const double away = loss - loss_mean_;
+    loss_variance_ = (1.0 - share) * (loss_variance_ + share * away * away);
+    loss_mean_ += share * away;
+    const double inverse = 1.0 / static_cast<double>(means_.size());
+    const double middle = inverse * sum_by_fours(means_);
+    std::vector<double> squares;
+    for (const double mean : means_) squares.push_back((mean - middle) * (mean - middle));
+    const double between = inverse * sum_by_fours(squares);
+    return std::max(0.001, std::sqrt(loss_variance_ + between + 0.03 * share));
+  }
+
   PlainRule rule_;
   std::vector<double> theta_;
   std::vector<std::vector<double>> losses_;  // one row, or one for each expert
   std::vector<double> means_;
   std::vector<double> plays_;
+  double loss_mean_ = 0.0;
+  double loss_variance_ = 0.0;
 };
 
 }  // namespace vlearn::test

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "vlearn/agent/options.h"
+#include "vlearn/agent/spread_draws.h"
 #include "vlearn/core/exp.h"
 #include "vlearn/core/log.h"
 #include "vlearn/core/random.h"
@@ -172,6 +173,7 @@ class PlainVLearning {
     average.assign(value.size(), 0.0);  // alpha_1 = 1 erases it
     low.assign(value.size(), 0.0);
     low_average = low;
+    first_draw_.assign(game_.m * cells, 0.0);
     joint_.resize(game_.m);
     earned.assign(game_.m, 0.0);
   }
@@ -191,7 +193,9 @@ class PlainVLearning {
       std::size_t joints = 1;
       for (std::size_t j = 0; j < m; ++j) {
         const std::size_t n = game_.actions[cell * m + j];
-        joint_[j] = plain_sample(bandits_[j].policy(cell), n, uniform(Purpose::action, j, k, h));
+        double u = uniform(Purpose::action, j, k, h);
+        if (options_.action_draws == ActionDraws::spread && m <= 8) u = spread(j, cell, u);
+        joint_[j] = plain_sample(bandits_[j].policy(cell), n, u);
         offset = offset * n + joint_[j];
         joints *= n;
       }
@@ -204,12 +208,13 @@ class PlainVLearning {
       }
       // Line 6
       const std::uint64_t t = ++visits_[cell];
-      const double alpha = (horizon_ + 1.0) / (horizon_ + static_cast<double>(t));
+      const double most = horizon_ - static_cast<double>(h);
+      const double memory = options_.value_weights == ValueWeights::paper ? horizon_ : most;
+      const double alpha = (memory + 1.0) / (memory + static_cast<double>(t));
       if (options_.bonus == Bonus::rigorous) {
         roots_[cell] = (1.0 - alpha) * roots_[cell] + alpha / std::sqrt(static_cast<double>(t));
         squares_[cell] = (1.0 - alpha) * (1.0 - alpha) * squares_[cell] + alpha * alpha;
       }
-      const double most = horizon_ - static_cast<double>(h);
       const double scale = options_.loss_scale == LossScale::paper ? horizon_ : most;
       for (std::size_t j = 0; j < m; ++j) {
         const double n = static_cast<double>(game_.actions[cell * m + j]);
@@ -218,7 +223,10 @@ class PlainVLearning {
         const std::size_t after = j * (cells + 1) + (last ? cells : game_.first_cell[h + 1] + next);
         const double target = reward + value[after];
         // Line 7
-        const double beta = bonus(scale, n, static_cast<double>(t));
+        const double beta =
+            options_.bonus == Bonus::visits
+                ? options_.bonus_constant * most * (memory + 1.0) * n / static_cast<double>(t)
+                : bonus(scale, n, static_cast<double>(t));
         average[own] = (1.0 - alpha) * average[own] + alpha * (target + beta);
         // Line 8
         double bound = average[own];
@@ -266,6 +274,16 @@ class PlainVLearning {
         .uniform();
   }
 
+  /// One draw of the cell for 512 of its visits, each a step further; `u` is the draw of this one.
+  double spread(std::size_t player, std::size_t cell, double u) {
+    double& first = first_draw_[player * game_.first_cell.back() + cell];
+    const std::uint64_t before = visits_[cell] % 512;
+    if (before == 0) first = u;
+    const double place =
+        first + static_cast<double>(before) * spread_stride(Player(player), game_.m);
+    return place - std::floor(place);
+  }
+
   [[nodiscard]] double bonus(double scale, double n, double t) const {
     const double c = options_.bonus_constant;
     const bool swap = has_swap_regret(options_.rule);
@@ -305,8 +323,9 @@ class PlainVLearning {
   double log_events_ = 0.0;
   std::vector<Bandits> bandits_;
   std::vector<std::uint64_t> visits_;
-  std::vector<double> roots_;    // sum_i alpha_t^i / sqrt(i)
-  std::vector<double> squares_;  // sum_i (alpha_t^i)^2
+  std::vector<double> roots_;       // sum_i alpha_t^i / sqrt(i)
+  std::vector<double> squares_;     // sum_i (alpha_t^i)^2
+  std::vector<double> first_draw_;  // [player][cell], of spread draws
   std::vector<std::size_t> joint_;
 };
 

@@ -18,12 +18,8 @@
 namespace vlearn {
 namespace {
 
-using test::Adversary;
-using test::Averages;
 using test::BoundSums;
 using test::Flipped;
-using test::Match;
-using test::RegretKind;
 using test::Scaled;
 using test::TermBounds;
 using test::Uniform;
@@ -70,7 +66,7 @@ struct Verdict {
   Count c;
   Count lemma_21;
 
-  void see(const Averages& averages) {
+  void see(const WeightedAverages& averages) {
     corollary.see(averages.regret());
     theorem.see(averages.regret());
     a.see(averages.term_a());
@@ -118,12 +114,12 @@ std::vector<Verdict> judge(const Setting& setting,
     verdict.c.bound = bounds.c;
     verdict.lemma_21.bound = sums.alpha() * setting.iota();
   }
-  const Match match{setting.horizon, n, adversary, setting.regret, setting.visits.back()};
+  const RegretMatch match{setting.horizon, n, adversary, setting.regret, setting.visits.back()};
   for (int seed = 0; seed < setting.num_seeds; ++seed) {
     std::size_t i = 0;
-    play(
+    play_match(
         rule, match, static_cast<std::uint64_t>(seed), [&](std::uint64_t t) { return eta[t]; },
-        [&](std::uint64_t t, const Averages& averages) {
+        [&](std::uint64_t t, const WeightedAverages& averages) {
           if (t == setting.visits[i]) verdicts[i++].see(averages);
         });
   }
@@ -135,7 +131,7 @@ template <class Steps, class Rule>
 void expect_bounds(const Setting& setting,
                    const Steps& steps,
                    const Rule& rule,
-                   const test::NamedAdversary& adversary) {
+                   const NamedAdversary& adversary) {
   const int limit = test::binomial_limit(setting.num_seeds, setting.delta);
   const int theorem_limit = test::binomial_limit(setting.num_seeds, 3.0 * setting.delta);
   const std::vector<Verdict> verdicts = judge(setting, steps, rule, adversary.adversary);
@@ -161,14 +157,14 @@ void expect_bounds(const Setting& setting,
   }
 }
 
-std::string name_of(const testing::TestParamInfo<test::NamedAdversary>& test) {
+std::string name_of(const testing::TestParamInfo<NamedAdversary>& test) {
   return std::string(test.param.name);
 }
 
-class RegretBounds : public testing::TestWithParam<test::NamedAdversary> {};
-class RegretBoundsSlow : public testing::TestWithParam<test::NamedAdversary> {};
-INSTANTIATE_TEST_SUITE_P(All, RegretBounds, testing::ValuesIn(test::kAdversaries), name_of);
-INSTANTIATE_TEST_SUITE_P(All, RegretBoundsSlow, testing::ValuesIn(test::kAdversaries), name_of);
+class RegretBounds : public testing::TestWithParam<NamedAdversary> {};
+class RegretBoundsSlow : public testing::TestWithParam<NamedAdversary> {};
+INSTANTIATE_TEST_SUITE_P(All, RegretBounds, testing::ValuesIn(kAdversaries), name_of);
+INSTANTIATE_TEST_SUITE_P(All, RegretBoundsSlow, testing::ValuesIn(kAdversaries), name_of);
 
 // Corollary 19, Theorem 20, Lemmas 21 to 24.
 TEST_P(RegretBounds, OfFtrlHold) {

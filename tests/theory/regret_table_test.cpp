@@ -12,13 +12,12 @@
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
 #include "vlearn/bandit/log_barrier.h"
+#include "vlearn/bandit/noise_scaled.h"
 #include "vlearn/bandit/tsallis.h"
 
 namespace vlearn {
 namespace {
 
-using test::Match;
-using test::RegretKind;
 using test::Uniform;
 
 constexpr std::uint64_t kHorizon = 5;
@@ -30,20 +29,20 @@ struct Measured {
   double mean;
   double quantile;  // 99 %: the 99th of 100 sorted values
 };
-using Row = std::array<Measured, test::kAdversaries.size()>;
+using Row = std::array<Measured, kAdversaries.size()>;
 
 template <class Rule>
 Row measure(const char* name, const Rule& rule, RegretKind regret) {
   Row row{};
   std::printf("| %s |", name);
   for (std::size_t i = 0; i < row.size(); ++i) {
-    const Match match{kHorizon, kNumActions, test::kAdversaries.at(i).adversary, regret,
-                      kNumVisits};
+    const RegretMatch match{kHorizon, kNumActions, kAdversaries.at(i).adversary, regret,
+                            kNumVisits};
     std::vector<double> regrets;
     for (std::uint64_t seed = 0; seed < kNumSeeds; ++seed) {
-      play(
+      play_match(
           rule, match, seed, [](std::uint64_t) { return 0.0; },
-          [&](std::uint64_t t, const test::Averages& averages) {
+          [&](std::uint64_t t, const WeightedAverages& averages) {
             if (t == kNumVisits) regrets.push_back(averages.regret());
           });
     }
@@ -63,8 +62,8 @@ enum class Switches : std::uint8_t { followed, may_be_missed };
 /// them notice that an action they stopped playing has become the good one.
 void expect_learns(const Row& rule, const Row& uniform, Switches switches = Switches::followed) {
   for (std::size_t i = 0; i < rule.size(); ++i) {
-    const auto& [adversary, name] = test::kAdversaries.at(i);
-    if (adversary == test::Adversary::switching && switches == Switches::may_be_missed) continue;
+    const auto& [adversary, name] = kAdversaries.at(i);
+    if (adversary == Adversary::switching && switches == Switches::may_be_missed) continue;
     EXPECT_LT(rule.at(i).quantile, 0.15) << name;
     if (uniform.at(i).mean > 0.3) {
       EXPECT_LT(rule.at(i).quantile, 0.5 * uniform.at(i).mean) << name;
@@ -74,7 +73,7 @@ void expect_learns(const Row& rule, const Row& uniform, Switches switches = Swit
 
 TEST(RegretTable, RulesLearn) {
   std::printf("H = 5, B = 4, t = 20000, 100 seeds: mean / 99 %% quantile\n\n| rule |");
-  for (const auto& [adversary, name] : test::kAdversaries) {
+  for (const auto& [adversary, name] : kAdversaries) {
     std::printf(" %s |", std::string(name).c_str());
   }
   std::printf("\n|---|---|---|---|---|---|---|\n");
@@ -96,10 +95,12 @@ TEST(RegretTable, RulesLearn) {
   measure("tsallis, e = 4, variates", Tsallis<on>(h, {.step = 4.0}), external);  // it may not
   expect_learns(measure("log-barrier", LogBarrier<>(h), external), even, missed);
   expect_learns(measure("log-barrier, variates", LogBarrier<on>(h), external), even, missed);
+  expect_learns(measure("noise-scaled", NoiseScaled(), external), even, missed);
 
   const Row even_swap = measure("uniform play: swap", Uniform<Ftrl<>>(h), swap);
   expect_learns(measure("ftrl-swap: swap", FtrlSwap<>(h), swap), even_swap);
   expect_learns(measure("ftrl-swap, variates: swap", FtrlSwap<on>(h), swap), even_swap, missed);
+  expect_learns(measure("noise-scaled-swap: swap", NoiseScaledSwap(), swap), even_swap, missed);
 }
 
 }  // namespace

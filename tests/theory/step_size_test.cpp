@@ -17,10 +17,7 @@ namespace vlearn {
 namespace {
 
 using boost::multiprecision::cpp_rational;
-using test::Averages;
 using test::BoundSums;
-using test::Match;
-using test::RegretKind;
 
 constexpr std::array<std::uint64_t, 4> kHorizons = {1, 2, 5, 20};
 constexpr std::array<std::size_t, 4> kActions = {2, 3, 10, 100};
@@ -195,17 +192,17 @@ struct PredictiveSwapSteps : FtrlSwapSteps {
 /// The largest excess of (A) over alpha_t rows log B / eta_t + 1/2 sum alpha_t^i eta_i <theta_i,
 /// lhat_i^2>, over all adversaries, some seeds and all t.
 template <class Steps, class Rule>
-double largest_excess(const Steps& steps, const Rule& rule, Match match) {
+double largest_excess(const Steps& steps, const Rule& rule, RegretMatch match) {
   const auto horizon = static_cast<double>(match.horizon);
   const auto n = static_cast<double>(match.num_actions);
   const double rows = match.regret == RegretKind::swap ? n : 1.0;
   const AlphaWeights alpha(match.horizon);
   double largest = -1e9;
-  for (const auto& [adversary, name] : test::kAdversaries) {
+  for (const auto& [adversary, name] : kAdversaries) {
     match.adversary = adversary;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       const auto eta = [&](std::uint64_t t) { return steps.gamma(horizon, match.num_actions, t); };
-      play(rule, match, seed, eta, [&](std::uint64_t t, const Averages& averages) {
+      play_match(rule, match, seed, eta, [&](std::uint64_t t, const WeightedAverages& averages) {
         const double bound =
             alpha.rate(t) * rows * std::log(n) / eta(t) + 0.5 * averages.second_order();
         largest = std::max(largest, averages.term_a() - bound);
@@ -222,7 +219,7 @@ TEST(FirstInequality, HoldsInEveryPlay) {
   for (const std::uint64_t horizon : kHorizons) {
     for (const std::size_t n : {2U, 3U, 5U}) {
       const FtrlSteps steps{FtrlIndex::predictive};
-      Match match{horizon, n, {}, RegretKind::external, 300};
+      RegretMatch match{horizon, n, {}, RegretKind::external, 300};
       EXPECT_LE(largest_excess(steps, Ftrl<>(horizon, steps), match), kRounding);
       EXPECT_LE(largest_excess(steps, Ftrl<>(horizon), match), kRounding);
       match.regret = RegretKind::swap;
@@ -234,7 +231,7 @@ TEST(FirstInequality, HoldsInEveryPlay) {
 }
 
 TEST(FirstInequality, FailsForWrongSteps) {
-  const Match match{2, 3, {}, RegretKind::external, 3000};
+  const RegretMatch match{2, 3, {}, RegretKind::external, 3000};
   const auto excess = [&](double factor) {
     const test::Scaled<FtrlSteps> steps{{FtrlIndex::predictive}, factor};
     return largest_excess(FtrlSteps{}, FollowLeader<test::Scaled<FtrlSteps>>(2, steps), match);

@@ -1,190 +1,20 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A bandit rule against an adversary, and the sums that the paper's bandit appendices speak of. All
-// are averages with the weights alpha_t^i, kept by X_t = (1 - alpha_t) X_{t-1} + alpha_t x_t; the
-// paper writes them with w_i = alpha_t^i w_t / alpha_t, so its bounds here have alpha_t where it
-// has w_t or max w_i.
+// What the tests of bandit rules judge them by (experiment/weighted_regret.h has the play): wrong
+// rules, which must fail, and the bounds of the theorems.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <boost/math/distributions/binomial.hpp>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numbers>
-#include <span>
-#include <string_view>
-#include <vector>
 
 #include "vlearn/bandit/rule.h"
 #include "vlearn/core/alpha.h"
-#include "vlearn/core/random.h"
+#include "vlearn/experiment/weighted_regret.h"
 
 namespace vlearn::test {
-
-enum class Adversary : std::uint8_t {
-  constant,      // the last action loses nothing, the others everything
-  switching,     // the same, but the good action changes whenever t doubles
-  least_played,  // the action played least often so far is the good one
-  sinusoid,      // waves of period 1000, one phase per action, in steps of 2^-10
-  anti_leader,   // the most probable action loses everything, the others nothing
-  random,        // losses 0 or 1 with means 1/2, the last action's 1/4
-};
-
-struct NamedAdversary {
-  Adversary adversary;
-  std::string_view name;
-};
-inline constexpr std::array<NamedAdversary, 6> kAdversaries = {
-    {{Adversary::constant, "constant"},
-     {Adversary::switching, "switching"},
-     {Adversary::least_played, "least_played"},
-     {Adversary::sinusoid, "sinusoid"},
-     {Adversary::anti_leader, "anti_leader"},
-     {Adversary::random, "random"}}};
-
-/// Chooses the mean losses of a visit from what happened before it.
-class Opponent {
- public:
-  Opponent(Adversary adversary, std::size_t num_actions)
-      : adversary_(adversary), plays_(num_actions), losses_(num_actions), wave_(kPeriod) {
-    for (std::size_t i = 0; i < kPeriod; ++i) {
-      const double angle = 2.0 * std::numbers::pi * static_cast<double>(i) / kPeriod;
-      wave_[i] = std::nearbyint(512.0 + 512.0 * std::sin(angle)) / 1024.0;
-    }
-  }
-
-  /// l_t, given theta_t.
-  std::span<const double> losses(std::uint64_t visit, std::span<const double> policy) {
-    const std::size_t n = losses_.size();
-    const auto only = [&](std::size_t action, double its, double others) {
-      std::fill(losses_.begin(), losses_.end(), others);
-      losses_[action] = its;
-    };
-    switch (adversary_) {
-      case Adversary::constant: only(n - 1, 0.0, 1.0); break;
-      case Adversary::switching: only(std::bit_width(visit) % n, 0.0, 1.0); break;
-      case Adversary::least_played:
-        only(position(plays_, std::ranges::min_element), 0.0, 1.0);
-        break;
-      case Adversary::sinusoid:
-        for (std::size_t b = 0; b < n; ++b) losses_[b] = wave_[(visit + b * kPeriod / n) % kPeriod];
-        break;
-      case Adversary::anti_leader:
-        only(position(policy, std::ranges::max_element), 1.0, 0.0);
-        break;
-      case Adversary::random: only(n - 1, 0.25, 0.5); break;
-    }
-    return losses_;
-  }
-  /// What the player of an action sees: a number in [0, 1] with mean l_t(action).
-  double observed(std::size_t action, Draws& draws) {
-    ++plays_[action];
-    if (adversary_ != Adversary::random) return losses_[action];
-    return draws.uniform() < losses_[action] ? 1.0 : 0.0;
-  }
-
- private:
-  static constexpr std::size_t kPeriod = 1000;
-
-  template <class Values, class Find>
-  static std::size_t position(const Values& values, Find find) {
-    return static_cast<std::size_t>(find(values) - values.begin());
-  }
-
-  Adversary adversary_;
-  std::vector<std::uint64_t> plays_;
-  std::vector<double> losses_;
-  std::vector<double> wave_;
-};
-
-enum class RegretKind : std::uint8_t { external, swap };
-
-/// The weighted averages of one play. Comparators: external, all plays become b'; swap, the plays
-/// of row b become b'. Row b weighs visit i with theta_i(b); external regret has one row of weight
-/// one.
-class Averages {
- public:
-  Averages(std::uint64_t horizon, std::size_t num_actions, RegretKind kind)
-      : alpha_(horizon),
-        n_(num_actions),
-        kind_(kind),
-        losses_(num_rows() * n_),
-        estimates_(num_rows() * n_) {}
-
-  /// Visit t: theta_t, the mean losses, and the estimate lhat_t, which is 0 but at one action.
-  /// eta is the paper's eta_t.
-  void add(std::uint64_t t,
-           std::span<const double> policy,
-           std::span<const double> losses,
-           std::size_t action,
-           double estimate,
-           double eta) {
-    const double rate = alpha_.rate(t);
-    const auto average = [&](double& mean, double x) { mean += rate * (x - mean); };
-    double played = 0.0;
-    double all = 0.0;
-    for (std::size_t b = 0; b < n_; ++b) played += policy[b] * losses[b];
-    for (std::size_t b = 0; b < n_; ++b) all += losses[b];
-    average(played_, played);
-    average(played_estimate_, policy[action] * estimate);
-    average(excess_, eta * (estimate - all));
-    average(second_order_, eta * policy[action] * estimate * estimate);
-    for (std::size_t row = 0; row < num_rows(); ++row) {
-      const double scale = kind_ == RegretKind::swap ? policy[row] : 1.0;
-      for (std::size_t b = 0; b < n_; ++b) {
-        average(losses_[row * n_ + b], scale * losses[b]);
-        average(estimates_[row * n_ + b], b == action ? scale * estimate : 0.0);
-      }
-    }
-  }
-
-  /// max over comparators of sum_i alpha_t^i <theta_i - theta*, l_i>.
-  [[nodiscard]] double regret() const {
-    return played_ + sum_of_largest([&](std::size_t i) { return -losses_[i]; });
-  }
-  /// The same with the estimates: term (A) of the decomposition.
-  [[nodiscard]] double term_a() const {
-    return played_estimate_ + sum_of_largest([&](std::size_t i) { return -estimates_[i]; });
-  }
-  /// sum_i alpha_t^i <theta_i, l_i - lhat_i>: term (B).
-  [[nodiscard]] double term_b() const { return played_ - played_estimate_; }
-  /// max over comparators of sum_i alpha_t^i <theta*, lhat_i - l_i>: term (C).
-  [[nodiscard]] double term_c() const {
-    return sum_of_largest([&](std::size_t i) { return estimates_[i] - losses_[i]; });
-  }
-  /// sum_i alpha_t^i eta_i sum_b (lhat_i - l_i)(b): what Lemma 21 bounds, with c_i(b) = eta_i.
-  [[nodiscard]] double excess() const { return excess_; }
-  /// sum_i alpha_t^i eta_i <theta_i, lhat_i^2>.
-  [[nodiscard]] double second_order() const { return second_order_; }
-
- private:
-  [[nodiscard]] std::size_t num_rows() const { return kind_ == RegretKind::swap ? n_ : 1; }
-
-  template <class Value>
-  [[nodiscard]] double sum_of_largest(Value value) const {
-    double sum = 0.0;
-    for (std::size_t row = 0; row < num_rows(); ++row) {
-      double largest = value(row * n_);
-      for (std::size_t b = 1; b < n_; ++b) largest = std::max(largest, value(row * n_ + b));
-      sum += largest;
-    }
-    return sum;
-  }
-
-  AlphaWeights alpha_;
-  std::size_t n_;
-  RegretKind kind_;
-  double played_ = 0.0;
-  double played_estimate_ = 0.0;
-  double excess_ = 0.0;
-  double second_order_ = 0.0;
-  std::vector<double> losses_;
-  std::vector<double> estimates_;
-};
 
 /// Wrong rule: plays uniformly, learns nothing.
 template <class Rule>
@@ -219,40 +49,6 @@ struct Scaled : Steps {
     return Steps::rate(horizon, n, t, gamma) * factor;
   }
 };
-
-/// Who plays whom.
-struct Match {
-  std::uint64_t horizon;  // H of the weights
-  std::size_t num_actions;
-  Adversary adversary;
-  RegretKind regret;
-  std::uint64_t num_visits;
-};
-
-/// Plays a match; see(t, averages) after each visit. eta(t) is the paper's eta_t.
-template <class Rule, class Eta, class See>
-void play(const Rule& rule, const Match& match, std::uint64_t seed, Eta eta, See see) {
-  const std::size_t n = match.num_actions;
-  std::vector<double> memory(rule.memory_size(n));
-  std::vector<double> scratch(rule.scratch_size(n));
-  const BanditCell cell{.num_actions = n, .state = memory.data(), .scratch = scratch.data()};
-  rule.reset(cell);
-  Opponent opponent(match.adversary, n);
-  Averages averages(match.horizon, n, match.regret);
-  Draws draws({.seed = seed, .purpose = Purpose::test});
-  for (std::uint64_t t = 1; t <= match.num_visits; ++t) {
-    const std::span<const double> policy = rule.policy(cell);
-    const std::span<const double> losses = opponent.losses(t, policy);
-    const std::size_t action = sample(policy, draws.uniform());
-    const double loss = opponent.observed(action, draws);
-    const Action played(static_cast<std::uint32_t>(action));
-    const VisitSteps steps = rule.steps(n, t);
-    const Increment increment = rule.measure(cell, played, loss, steps);
-    averages.add(t, policy, losses, action, static_cast<double>(increment.score), eta(t));
-    rule.apply(cell, played, increment, steps);
-    see(t, averages);
-  }
-}
 
 /// The sums of the theorems' bounds for a rule's eta and gamma, as recursions over t.
 class BoundSums {

@@ -1,8 +1,9 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far a player's values are moved up and down at a visit. Nothing here depends on what happens
-// there: only on the step, the number of own actions and the number of the visit.
+// How far a player's values move at a visit, and how far up and down they are put beside it.
+// Nothing here depends on what happens there: only on the step, the number of own actions and the
+// number of the visit.
 #pragma once
 
 #include <cmath>
@@ -11,7 +12,6 @@
 
 #include "vlearn/agent/options.h"
 #include "vlearn/bandit/rigorous.h"
-#include "vlearn/core/alpha.h"
 #include "vlearn/policy/seat.h"
 
 namespace vlearn {
@@ -41,8 +41,16 @@ class BonusSchedule {
     return loss_scale_ == LossScale::paper ? horizon_ : most(h);
   }
 
+  /// alpha_t of the values.
+  [[nodiscard]] double alpha(Step h, std::uint64_t visit) const noexcept {
+    return (memory(h) + 1.0) / (memory(h) + to_double(visit));
+  }
+
   /// beta_t of all bonuses but the rigorous one, which has bounds instead.
   [[nodiscard]] double beta(Step h, std::size_t num_actions, std::uint64_t visit) const noexcept {
+    if (bonus_ == Bonus::visits) {
+      return constant_ * most(h) * (memory(h) + 1.0) * to_double(num_actions) / to_double(visit);
+    }
     if (bonus_ != Bonus::paper && bonus_ != Bonus::practical) return 0.0;
     const double cube = bonus_ == Bonus::paper ? horizon_ * horizon_ * horizon_ : horizon_;
     const double factor = bonus_ == Bonus::paper ? constant_ : constant_ * scale(h);
@@ -68,14 +76,19 @@ class BonusSchedule {
   [[nodiscard]] double log_events() const noexcept { return log_events_; }
 
  private:
+  /// c_V.
+  [[nodiscard]] double memory(Step h) const noexcept {
+    return value_weights_ == ValueWeights::paper ? horizon_ : most(h);
+  }
+
   Bonus bonus_;
   bool swap_;
   LossScale loss_scale_;
+  ValueWeights value_weights_;
   double constant_;
   double horizon_;
   double iota_;
   double log_events_;
-  AlphaWeights alpha_;
 };
 
 }  // namespace vlearn

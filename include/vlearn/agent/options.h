@@ -7,6 +7,8 @@
 //   rigorous    the smallest bonus with a proof (docs/theory/rigorous_bonus.md), predictive index
 //   practical   a bonus of the same shape that is optimistic in nearly all measured runs, losses in
 //               units of what can still come, the rule `tsallis`
+//   fast        whatever was measured to need the fewest episodes (docs/sample_efficiency.md): no
+//               proof, only the certificate of what it has learned
 #pragma once
 
 #include <array>
@@ -19,8 +21,9 @@
 
 namespace vlearn {
 
-enum class Preset : std::uint8_t { paper, rigorous, practical };
-inline constexpr std::array<std::string_view, 3> kPresetNames = {"paper", "rigorous", "practical"};
+enum class Preset : std::uint8_t { paper, rigorous, practical, fast };
+inline constexpr std::array<std::string_view, 4> kPresetNames = {"paper", "rigorous", "practical",
+                                                                 "fast"};
 
 enum class RuleName : std::uint8_t {
   ftrl,
@@ -31,14 +34,21 @@ enum class RuleName : std::uint8_t {
   exp3_ix,
   tsallis,
   log_barrier,
+  noise_scaled,
+  noise_scaled_swap,
 };
-inline constexpr std::array<std::string_view, 8> kRuleNames = {
-    "ftrl",    "ftrl-predictive", "ftrl-rigorous", "ftrl-swap", "ftrl-swap-rigorous",
-    "exp3-ix", "tsallis",         "log-barrier"};
+inline constexpr std::array<std::string_view, 10> kRuleNames = {
+    "ftrl",    "ftrl-predictive", "ftrl-rigorous", "ftrl-swap",    "ftrl-swap-rigorous",
+    "exp3-ix", "tsallis",         "log-barrier",   "noise-scaled", "noise-scaled-swap"};
 
 /// Rules for swap regret, which the target `ce` needs.
 [[nodiscard]] constexpr bool has_swap_regret(RuleName rule) noexcept {
-  return rule == RuleName::ftrl_swap || rule == RuleName::ftrl_swap_rigorous;
+  return rule == RuleName::ftrl_swap || rule == RuleName::ftrl_swap_rigorous ||
+         rule == RuleName::noise_scaled_swap;
+}
+/// Rules that are nothing without control variates.
+[[nodiscard]] constexpr bool needs_control_variate(RuleName rule) noexcept {
+  return rule == RuleName::noise_scaled || rule == RuleName::noise_scaled_swap;
 }
 
 /// beta_t, what a visit adds to the value so that it stays above what can be had. scale is H or
@@ -49,9 +59,10 @@ enum class Bonus : std::uint8_t {
   rigorous,   ///< the difference of the bounds b_t of docs/theory/rigorous_bonus.md
   practical,  ///< c scale sqrt(H B iota / t)
   none,       ///< 0
+  visits,     ///< c H_h (c_V + 1) B / t, see ValueWeights; the same for swap regret
 };
-inline constexpr std::array<std::string_view, 4> kBonusNames = {"paper", "rigorous", "practical",
-                                                                "none"};
+inline constexpr std::array<std::string_view, 5> kBonusNames = {"paper", "rigorous", "practical",
+                                                                "none", "visits"};
 
 /// What the loss r + V is measured against: loss = (scale - r - V) / scale.
 enum class LossScale : std::uint8_t {
@@ -60,6 +71,20 @@ enum class LossScale : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 2> kLossScaleNames = {"paper", "step"};
 
+/// c_V in alpha_t = (c_V + 1)/(c_V + t), the weights of the values.
+enum class ValueWeights : std::uint8_t {
+  paper,  ///< H
+  step,   ///< H_h
+};
+inline constexpr std::array<std::string_view, 2> kValueWeightsNames = {"paper", "step"};
+
+/// Where the u of a visit comes from, that picks an action from the policy.
+enum class ActionDraws : std::uint8_t {
+  independent,  ///< one draw for each visit
+  spread,       ///< one for many visits of a cell, each a step further (agent/spread_draws.h)
+};
+inline constexpr std::array<std::string_view, 2> kActionDrawsNames = {"independent", "spread"};
+
 struct LearnerOptions {
   Target target = Target::cce;
   RuleName rule = RuleName::ftrl;
@@ -67,6 +92,10 @@ struct LearnerOptions {
   Bonus bonus = Bonus::practical;
   double bonus_constant = 0.3;  ///< c; the rigorous bonus has none
   LossScale loss_scale = LossScale::step;
+  ValueWeights value_weights = ValueWeights::paper;
+  ActionDraws action_draws = ActionDraws::independent;
+  /// c of the output weights (c + 1)/(c + n), nothing: H. What is learned does not depend on it.
+  std::optional<std::uint64_t> output_weights = std::nullopt;
   /// Monotonic V-learning: values never rise. Of zero-sum games and single players only.
   bool monotone = false;
   /// Keep values from below too.
@@ -81,15 +110,20 @@ struct LearnerOptions {
 /// The constant of the theorems: 10 of the bandit's regret and 1 of concentration.
 inline constexpr double kPaperBonusConstant = 11.0;
 inline constexpr double kPracticalBonusConstant = 0.3;
+inline constexpr double kVisitsBonusConstant = 0.1;
+[[nodiscard]] constexpr double usual_constant(Bonus bonus) noexcept {
+  if (bonus == Bonus::paper) return kPaperBonusConstant;
+  return bonus == Bonus::visits ? kVisitsBonusConstant : kPracticalBonusConstant;
+}
 
-/// For the target `ce` the rule is `ftrl-swap`, or its rigorous version.
+/// For the target `ce` the rule is one with swap regret.
 [[nodiscard]] LearnerOptions preset_options(Preset preset, Target target) noexcept;
 
 /// What is wrong with a combination of choices, and what to do; nothing if it is fine.
 [[nodiscard]] std::optional<std::string> flaw_of(const LearnerOptions& options);
 
 /// Whether V and V_low are proven bounds (docs/theory/rigorous_bonus.md): the rigorous bonus with
-/// its own rules, no control variates.
+/// its own rules, independent draws, the paper's weights, no control variates.
 [[nodiscard]] bool has_bounds(const LearnerOptions& options) noexcept;
 
 /// Which guarantee these choices have after so many episodes: "Theorem 6, with probability 0.99",

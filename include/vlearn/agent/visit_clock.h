@@ -15,7 +15,6 @@
 
 #include "vlearn/agent/bonus.h"
 #include "vlearn/bandit/rule.h"
-#include "vlearn/core/alpha.h"
 #include "vlearn/policy/seat.h"
 
 namespace vlearn {
@@ -36,7 +35,7 @@ template <BanditRule Rule>
 class VisitClock {
  public:
   VisitClock(Rule rule, const BonusSchedule& bonus, Seat seat)
-      : rule_(std::move(rule)), bonus_(bonus), seat_(std::move(seat)), alpha_(seat_.horizon) {
+      : rule_(std::move(rule)), bonus_(bonus), seat_(std::move(seat)) {
     plans_.resize(seat_.num_cells());
     if (bonus_.rigorous()) sums_.resize(seat_.num_cells());
     for (std::size_t h = 0; h < seat_.horizon; ++h) {
@@ -70,14 +69,14 @@ class VisitClock {
 
  private:
   void plan_visit(Step h, std::size_t cell, std::uint64_t visit) noexcept {
-    if (!sums_.empty()) sums_[cell].add(alpha_.rate(visit), visit);
+    if (!sums_.empty()) sums_[cell].add(bonus_.alpha(h, visit), visit);
     fill_plan(h, cell, visit);
   }
   void fill_plan(Step h, std::size_t cell, std::uint64_t visit) noexcept {
     const std::size_t n = seat_.num_actions[cell];
     VisitPlan& plan = plans_[cell];
     plan.visit = visit;
-    plan.alpha = alpha_.rate(visit);
+    plan.alpha = bonus_.alpha(h, visit);
     plan.beta = bonus_.beta(h, n, visit);
     plan.most = bonus_.most(h);
     plan.scale = bonus_.scale(h);
@@ -90,7 +89,6 @@ class VisitClock {
   Rule rule_;
   BonusSchedule bonus_;
   Seat seat_;
-  AlphaWeights alpha_;
   std::vector<VisitPlan> plans_;
   std::vector<VisitSums> sums_;  // of each cell, where the bonus needs them
 };

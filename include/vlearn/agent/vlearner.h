@@ -15,6 +15,7 @@
 
 #include "vlearn/agent/bonus.h"
 #include "vlearn/agent/options.h"
+#include "vlearn/agent/spread_draws.h"
 #include "vlearn/agent/visit_clock.h"
 #include "vlearn/bandit/bank.h"
 #include "vlearn/core/random.h"
@@ -42,12 +43,19 @@ struct Experience {
 template <BanditRule Rule>
 class ValueTable {
  public:
-  ValueTable(Rule rule, const LearnerOptions& options, const BonusSchedule& bonus, const Seat& seat)
+  ValueTable(Rule rule,
+             const LearnerOptions& options,
+             const BonusSchedule& bonus,
+             const Seat& seat,
+             Player player)
       : bank_(std::move(rule), seat.num_actions),
         num_cells_(seat.num_cells()),
         monotone_(options.monotone),
         pessimistic_(options.pessimistic),
-        numbers_((pessimistic_ ? 5 : 3) * (num_cells_ + 1), 0.0) {
+        spread_(options.action_draws == ActionDraws::spread &&
+                seat.num_players <= kMostSpreadPlayers),
+        stride_(spread_ ? spread_stride(player, seat.num_players) : 0.0),
+        numbers_(((pessimistic_ ? 5U : 3U) + (spread_ ? 1U : 0U)) * (num_cells_ + 1), 0.0) {
     for (std::size_t h = 0; h < seat.horizon; ++h) {
       for (std::size_t i = seat.first_cell[h]; i < seat.first_cell[h + 1]; ++i) {
         value()[i] = bonus.most(Step(h));
@@ -63,8 +71,10 @@ class ValueTable {
     }
   }
 
-  /// Line 5: an action from pi_h(. | s); u uniform in [0, 1), the player's own secret.
-  [[nodiscard]] Action act(std::size_t cell, double u) const noexcept {
+  /// Line 5: an action from pi_h(. | s) at visit number `visit`; u uniform in [0, 1), the player's
+  /// own secret.
+  [[nodiscard]] Action act(std::size_t cell, std::uint64_t visit, double u) noexcept {
+    if (spread_) u = spread_draw(first_draw()[cell], stride_, visit, u);
     return Action(sample(bank_.policy(cell), u));
   }
 
@@ -135,7 +145,8 @@ class ValueTable {
       if (!all_within(values().subspan(begin, count), 0.0, most)) return false;
     }
     return bank_.sound() && values().back() == 0.0 && all_within(numbers_, -0x1p100, 0x1p100) &&
-           all_within(mean_policy_, 0.0, 1.0);
+           all_within(mean_policy_, 0.0, 1.0) &&
+           (!spread_ || all_within(part(pessimistic_ ? 5 : 3), 0.0, 1.0));
   }
   /// Everything that changes: what a checkpoint keeps, and puts back.
   [[nodiscard]] std::array<std::span<double>, 3> state() noexcept {
@@ -166,11 +177,14 @@ class ValueTable {
   [[nodiscard]] double* average() noexcept { return row(2); }
   [[nodiscard]] double* low() noexcept { return row(3); }
   [[nodiscard]] double* low_average() noexcept { return row(4); }
+  [[nodiscard]] double* first_draw() noexcept { return row(pessimistic_ ? 5 : 3); }
 
   BanditBank<Rule> bank_;
   std::size_t num_cells_;
   bool monotone_;
   bool pessimistic_;
+  bool spread_;
+  double stride_;
   std::vector<double> numbers_;
   std::vector<std::size_t> policy_begin_;
   std::vector<double> mean_policy_;
@@ -180,14 +194,15 @@ class ValueTable {
 template <BanditRule Rule>
 class VLearner {
  public:
-  VLearner(Rule rule, const LearnerOptions& options, Seat seat)
+  VLearner(Rule rule, const LearnerOptions& options, Seat seat, Player player)
       : seat_(std::move(seat)),
         bonus_(options, seat_),
         clock_(rule, bonus_, seat_),
-        table_(std::move(rule), options, bonus_, seat_) {}
+        table_(std::move(rule), options, bonus_, seat_, player) {}
 
-  [[nodiscard]] Action act(Step h, State s, double u) const noexcept {
-    return table_.act(seat_.cell(h, s), u);
+  [[nodiscard]] Action act(Step h, State s, double u) noexcept {
+    const std::size_t cell = seat_.cell(h, s);
+    return table_.act(cell, clock_.plan(cell).visit, u);
   }
   /// After the last step `next` means nothing.
   Learned observe(Step h, State s, Action action, double reward, State next) noexcept {

@@ -46,7 +46,10 @@ class Leader {
 
   /// H of the weights alpha_t.
   explicit Leader(std::uint64_t horizon, Steps steps = {})
-      : alpha_(horizon), horizon_(static_cast<double>(horizon)), steps_(steps) {}
+      : alpha_(horizon),
+        horizon_(static_cast<double>(horizon)),
+        inverse_horizon_plus_1_(1.0 / (horizon_ + 1.0)),
+        steps_(steps) {}
 
   [[nodiscard]] std::span<const double> policy(const BanditCell& cell) const noexcept {
     return {cell.state, cell.num_actions};
@@ -54,7 +57,8 @@ class Leader {
 
   [[nodiscard]] VisitSteps steps(std::size_t num_actions, std::uint64_t visit) const noexcept {
     const double gamma = steps_.gamma(horizon_, num_actions, visit);
-    return {alpha_.decay(visit), gamma, steps_.rate(horizon_, num_actions, visit, gamma)};
+    return {alpha_.decay(visit), gamma, steps_.rate(horizon_, num_actions, visit, gamma),
+            alpha_.rate(visit)};
   }
 
   [[nodiscard]] Increment measure(const BanditCell& cell,
@@ -110,6 +114,15 @@ class Leader {
 
   [[nodiscard]] double decay(std::uint64_t visit) const noexcept { return alpha_.decay(visit); }
 
+  /// The loss of a visit as its log has it; with control variates.
+  [[nodiscard]] double logged_loss(const BanditCell& cell,
+                                   Action action,
+                                   const Increment& increment) const noexcept {
+    const double inverse_weight =
+        (horizon_ + plays(cell)[action.index()] + 1.0) * inverse_horizon_plus_1_;
+    return means(cell)[action.index()] + static_cast<double>(increment.mean) * inverse_weight;
+  }
+
   static void reset_rows(const BanditCell& cell, std::size_t num_rows) noexcept {
     const std::size_t n = cell.num_actions;
     std::fill_n(cell.state, n, 1.0 / static_cast<double>(n));
@@ -136,6 +149,7 @@ class Leader {
 
   AlphaWeights alpha_;
   double horizon_;
+  double inverse_horizon_plus_1_;
   Steps steps_;
 };
 
@@ -186,6 +200,17 @@ class FollowLeader : public Leader<Steps, kVariate> {
     }
     const auto& [action, increment] = log.back();
     apply(cell, action, increment, this->steps(cell.num_actions, done + log.size()));
+  }
+
+ protected:
+  /// apply() where nobody asks for the policy.
+  void add_losses(const BanditCell& cell,
+                  Action action,
+                  const Increment& increment,
+                  const VisitSteps& steps) const noexcept {
+    const RowStep step = row_step(steps.decay, action, increment);
+    advance_losses(cell.num_actions, std::span(&step, 1), this->means(cell), this->rows(cell));
+    this->grow_mean(cell, action, increment);
   }
 
  private:

@@ -61,6 +61,7 @@ struct VisitSteps {
   double decay = 0.0;  ///< w_{t-1} / w_t
   double gamma = 0.0;  ///< implicit exploration: what is added to the chance of the action
   double rate = 0.0;   ///< eta of the policy that follows
+  double share = 0.0;  ///< alpha_t of the rule's own averages
 };
 
 template <class R>

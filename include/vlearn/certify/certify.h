@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "vlearn/certify/markov_certifier.h"
 #include "vlearn/certify/nested.h"
 #include "vlearn/certify/stream_hash.h"
 #include "vlearn/core/certificate.h"
@@ -32,46 +33,75 @@ struct AssessedStart {
   std::vector<std::vector<WitnessPlan>> witnesses;  ///< of each player: those that are worth trying
 };
 
-/// Certifies the nested output of a run that is being played, or played again.
+/// What is known of a gap without files, in the user's units, widened by its rounding.
+struct CertifiedGap {
+  double largest = 0.0;  ///< of a player; of the nested output of nash only the sum is known
+  double sum = 0.0;
+};
+[[nodiscard]] CertifiedGap gap_in_user_units(const Frame& frame,
+                                             Target target,
+                                             CertifiedOutput output,
+                                             const AssessedStart& assessed);
+
+/// Certifies an output of a run that is being played, or played again.
 class RunCertifier {
  public:
   /// Whether all policies are hashed, for a run that keeps none.
   enum class Stream : std::uint8_t { not_hashed, hashed };
-  /// The game must live on.
+  /// The game must live on. Throws Error (usage) for an output that it cannot certify: Markov
+  /// mixtures of games that cannot be listed (markov_certifier.h), and tables.
   RunCertifier(const AnyGame& game,
                Target target,
                std::uint64_t weights,
+               CertifiedOutput output = CertifiedOutput::nested,
                Stream stream = Stream::not_hashed);
 
   /// As NestedCertifier::visit().
   void visit(Step h, State s, const Profile& profile) {
-    nested_->visit(h, s, profile);
+    if (nested_) nested_->visit(h, s, profile);
+    if (markov_) markov_->visit(h, s, profile);
     if (stream_) stream_->visit(h, s, profile);
   }
-  [[nodiscard]] std::uint64_t episodes() const noexcept { return nested_->episodes(); }
+  [[nodiscard]] std::uint64_t episodes() const noexcept {
+    return nested_ ? nested_->episodes() : markov_->episodes();
+  }
+  [[nodiscard]] CertifiedOutput output() const noexcept { return output_; }
 
   /// Looks at the gap of executions that start now. Start `best` chooses among the episodes at
-  /// which this was called. Returns the gap, in the user's units, widened by its rounding.
-  double record();
-  /// The smallest gap so far; nothing before the first record().
-  [[nodiscard]] std::optional<double> best_gap() const noexcept { return best_gap_; }
+  /// which this was called. Returns the gap, in the user's units, widened by its rounding: of
+  /// Markov outputs only where it `must`, or where looking takes no longer than learning has since
+  /// the last look.
+  std::optional<double> record(bool must = false);
+  /// Nested: the smallest gap so far. Markov outputs: the last, because what was played before
+  /// cannot be had any more. Nothing before the first look.
+  [[nodiscard]] std::optional<double> certified_gap() const noexcept { return gap_; }
 
   /// Of the policies of all episodes so far, where it was asked for.
   [[nodiscard]] std::optional<std::string> stream_hash() const;
 
-  /// For best there was a record().
+  /// For best there was a record(). Markov outputs have no start: whatever is asked, what is played
+  /// now.
   [[nodiscard]] AssessedStart at(CertifiedStart start) const;
 
   void save(ContainerWriter& writer) const;
   void load(ContainerArrays& arrays);
 
  private:
+  void load_best(ContainerArrays& arrays);
+  [[nodiscard]] bool worth_a_look() const noexcept;
+
   const Frame& frame_;
   Target target_;
-  std::unique_ptr<NestedCertifier> nested_;
+  CertifiedOutput output_;
+  std::unique_ptr<NestedCertifier> nested_;  // or
+  std::unique_ptr<MarkovCertifier> markov_;
   std::optional<StreamHash> stream_;
-  std::optional<double> best_gap_;
-  AssessedStart best_;
+  std::optional<double> gap_;
+  AssessedStart best_;  // nested
+  // Of Markov outputs:
+  std::uint64_t last_look_ = 0;  // episodes
+  double look_work_ = 0.0;       // multiplications of a look, and of a step with its visit
+  double step_work_ = 0.0;
 };
 
 /// Which policy of which game is certified; what is empty is left for the caller to fill in.
@@ -81,6 +111,15 @@ struct CertificateTitle {
   std::vector<std::string> player_names;
   std::vector<std::string> policy_hashes;
 };
+
+/// The certificate of a Markov output of a run that keeps no policies.
+[[nodiscard]] Certificate certify_played(const AnyGame& game,
+                                         const CertificateTitle& title,
+                                         Target target,
+                                         CertifiedOutput output,
+                                         std::uint64_t weights,
+                                         std::uint64_t episodes,
+                                         const AssessedStart& assessed);
 
 /// The certificate of the nested output. Files are those of all players; without any there is no
 /// lower bound and no witness.
@@ -102,8 +141,8 @@ void certify_history(RunCertifier& certifier,
                      const ParallelOptions& options);
 
 /// Multiplications that certifying takes for each one that learning takes, counted and not timed:
-/// both passes of certify_nested().
-[[nodiscard]] double relative_cost(const AnyGame& game);
+/// of the nested output both passes of certify_nested().
+[[nodiscard]] double relative_cost(const AnyGame& game, CertifiedOutput output);
 
 /// The certificate of the Markov mixture: at every step the index of a visit is drawn anew, among
 /// all visits of the state, by one draw for all players. Upper and lower bounds agree. Throws Error

@@ -121,6 +121,8 @@ class NestedCertifier {
   using Absorb = std::function<void(const Profile& profile, double share)>;
   using Parts = std::function<void(const Absorb& absorb)>;
   virtual void set(Step h, State s, const Parts& parts) = 0;
+  /// The same of the chances of all joint actions, the last player's varying fastest.
+  virtual void set_joint(Step h, State s, std::span<const double> chances) = 0;
 
   /// The deviations that look best, as certificates have them. Where `uniform` is set, at step 1
   /// for who does not know k. For ce there are two: who looks at what is recommended, and who does

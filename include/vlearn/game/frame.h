@@ -105,6 +105,8 @@ class PlayerRows {
     const std::size_t begin = begins_[player.index()];
     return values_.subspan(begin, begins_[player.index() + 1] - begin);
   }
+  /// Of all players.
+  [[nodiscard]] std::span<T> flat() const noexcept { return values_.first(begins_.back()); }
 
  private:
   std::span<const std::uint32_t> begins_;

@@ -29,7 +29,12 @@ struct RunState {
   }
   void load(ContainerArrays& arrays) const {
     trainer.load(arrays);
-    if (certifier != nullptr) certifier->load(arrays);
+    if (certifier == nullptr) return;
+    certifier->load(arrays);
+    if (certifier->episodes() != trainer.episodes()) {
+      throw arrays.header().error("certify.visits", "are of other episodes than the players'",
+                                  "the file is damaged");
+    }
   }
 };
 

@@ -30,9 +30,31 @@ struct LearnConfig {
   bool history = true;
   /// Whether the output is certified while it is learned,
   bool certify = false;
-  /// and the gap in the user's units, of start `best`, at which that is enough.
+  /// and the gap in the user's units at which that is enough.
   std::optional<double> until_gap = std::nullopt;
+  /// Which of its policies a run returns, and certifies: nested, markov or, for nash, marginals.
+  CertifiedOutput output = CertifiedOutput::nested;
 };
+
+/// The output that suits a preset in a game: of `fast` the averages for nash, the Markov mixture
+/// where joint actions can be listed, else the nested policy.
+[[nodiscard]] CertifiedOutput natural_output(const AnyGame& game, Preset preset, Target target);
+/// c of its weights, for LearnerOptions; nothing: H.
+[[nodiscard]] std::optional<std::uint64_t> natural_weights(Preset preset,
+                                                           CertifiedOutput output,
+                                                           std::size_t horizon);
+
+/// A preset in a game, with the output that suits it.
+[[nodiscard]] LearnConfig preset_config(
+    const AnyGame& game, Preset preset, Target target, std::uint64_t episodes, std::uint64_t seed);
+
+/// Throws Error (usage) where players of this target cannot play that output; and where it cannot
+/// be certified while this game is learned.
+void check_output(Target target, CertifiedOutput output);
+void check_certifiable(const AnyGame& game, CertifiedOutput output);
+
+/// guarantee_of() of agent/options.h, of the output that the run returns.
+[[nodiscard]] std::string guarantee_of(const LearnConfig& config, std::uint64_t episodes);
 
 /// One player after so many episodes.
 struct PlayerMetrics {

@@ -193,7 +193,7 @@ SelfPlay<Rule>::SelfPlay(GameRef game,
     std::size_t kind = 0;
     while (kind < seats_.size() && seats_[kind].num_actions != seat.num_actions) ++kind;
     const BonusSchedule bonus(options, seat);
-    tables_.emplace_back(rule, options, bonus, seat);
+    tables_.emplace_back(rule, options, bonus, seat, player);
     clock_of_.push_back(static_cast<std::uint32_t>(kind));
     if (options.monotone) outputs_.emplace_back(seat);
     if (kind < seats_.size()) continue;
@@ -214,9 +214,10 @@ void SelfPlay<Rule>::play_episode(Episode k, Watch&& watch) {
     now.cell = seat.cell(h, s);
     // 5: take actions, observe rewards and the next state
     const std::size_t draw = draw_of(h);
+    const std::uint64_t visit = clocks_.front().plan(now.cell).visit;
     for (std::size_t j = 0; j < tables_.size(); ++j) {
       if (j + kFarAhead < tables_.size()) tables_[j + kFarAhead].fetch(now.cell);
-      now.joint[j] = tables_[j].act(now.cell, ahead_.uniform(draw + 1 + j));
+      now.joint[j] = tables_[j].act(now.cell, visit, ahead_.uniform(draw + 1 + j));
     }
     const PhiloxBlock transition = ahead_.block(draw);
     const Nature nature(seed_, k, h, transition);

@@ -27,12 +27,13 @@ class ReplayedRule {
     std::uint64_t horizon = 1;
     double parameter = 0.0;  ///< log(4 m H S K / delta) of the rigorous rules
   };
-  /// Nothing for a name that is not known.
+  /// Nothing for a name that is not known, and for a rule that needs control variates and has none.
   [[nodiscard]] static std::optional<ReplayedRule> make(const Options& options);
 
   /// Numbers in a state: the policy first.
   [[nodiscard]] std::size_t state_size(std::size_t num_actions) const noexcept {
-    return num_actions * (1 + (options_.control_variate ? 2 : 0) + (swap_ ? num_actions : 1));
+    return num_actions * (1 + (options_.control_variate ? 2 : 0) + (swap_ ? num_actions : 1)) +
+           (noise_scaled_ ? 2 : 0);
   }
   /// Of these a snapshot has the last ones.
   [[nodiscard]] std::size_t snapshot_size(std::size_t num_actions) const noexcept {
@@ -74,19 +75,32 @@ class ReplayedRule {
     exp3_ix,
     tsallis,
     log_barrier,
+    noise_scaled,
+    noise_scaled_swap,
   };
   ReplayedRule(Name name, const Options& options)
       : name_(name),
-        swap_(name == Name::ftrl_swap || name == Name::ftrl_swap_rigorous),
+        swap_(name == Name::ftrl_swap || name == Name::ftrl_swap_rigorous ||
+              name == Name::noise_scaled_swap),
+        noise_scaled_(name == Name::noise_scaled || name == Name::noise_scaled_swap),
+        memory_(noise_scaled_ ? 3.0 : static_cast<double>(options.horizon)),
         options_(options) {}
 
   [[nodiscard]] double rate(std::size_t num_actions, std::uint64_t visit) const noexcept;
   void policy_of(std::span<const double> losses,
                  double rate,
                  std::span<double> policy) const noexcept;
+  /// Moves mean and variance of the losses, the last two numbers of a state, and gives the noise
+  /// that the step of this visit is divided by. Means of actions are still those before it.
+  [[nodiscard]] double noise_after(std::size_t num_actions,
+                                   std::uint64_t visit,
+                                   const Logged& logged,
+                                   std::span<double> state) const;
 
   Name name_;
   bool swap_;
+  bool noise_scaled_;
+  double memory_;  // c of the weights: H, or that of the rule
   Options options_;
 };
 

@@ -100,7 +100,7 @@ TEST(Certify, IsTheSameFromTheFilesAsWhileLearning) {
       };
       certify_history(offline, frame, files, is_recorded, {.threads = threads});
       EXPECT_EQ(offline.episodes(), kEpisodes);
-      EXPECT_EQ(offline.best_gap(), online.best_gap());
+      EXPECT_EQ(offline.certified_gap(), online.certified_gap());
       for (std::size_t i = 0; i < std::size(kStarts); ++i) {
         const auto json_of = [&](const RunCertifier& certifier) {
           return to_json(certify_nested(game, {}, learned.target, weights, kEpisodes,

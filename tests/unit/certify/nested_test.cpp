@@ -364,13 +364,13 @@ TYPED_TEST(Nested, GoesOnFromWhatWasSaved) {
           whole.visit(visit.h, visit.s, profile_of(frame, visit));
           if (goes_on) rest.visit(visit.h, visit.s, profile_of(frame, visit));
           if (!frame.is_last(visit.h) || whole.episodes() % 2 != 0) continue;
-          const double gap = whole.record();
+          const auto gap = whole.record();
           if (goes_on) {
             EXPECT_EQ(rest.record(), gap);
           }
         }
         EXPECT_EQ(rest.episodes(), whole.episodes());
-        EXPECT_EQ(rest.best_gap(), whole.best_gap());
+        EXPECT_EQ(rest.certified_gap(), whole.certified_gap());
         EXPECT_EQ(bytes_of(rest), bytes_of(whole));
         for (const CertifiedStart start :
              {CertifiedStart::uniform, CertifiedStart::last, CertifiedStart::best}) {
@@ -412,16 +412,16 @@ TEST(StartBest, IsTheRecordWithTheSmallestGap) {
   RunCertifier certifier(game, Target::cce, 3);
   double smallest = std::numeric_limits<double>::infinity();
   std::optional<AssessedStart> wanted;
-  EXPECT_FALSE(certifier.best_gap());
+  EXPECT_FALSE(certifier.certified_gap());
   for (const Visit& visit : random_visits(frame, 200, 2)) {
     certifier.visit(visit.h, visit.s, profile_of(frame, visit));
     if (!frame.is_last(visit.h) || certifier.episodes() % 3 != 0) continue;
-    const double gap = certifier.record();
+    const double gap = certifier.record().value();
     if (gap < smallest) {
       smallest = gap;
       wanted = certifier.at(CertifiedStart::last);
     }
-    EXPECT_EQ(certifier.best_gap(), smallest);
+    EXPECT_EQ(certifier.certified_gap(), smallest);
     const AssessedStart best = certifier.at(CertifiedStart::best);
     EXPECT_EQ(best.start, CertifiedStart::best);
     EXPECT_EQ(best.start_episode, wanted->start_episode);

@@ -20,6 +20,7 @@
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
 #include "vlearn/bandit/log_barrier.h"
+#include "vlearn/bandit/noise_scaled.h"
 #include "vlearn/bandit/rigorous.h"
 #include "vlearn/bandit/tsallis.h"
 #include "vlearn/core/hash.h"
@@ -96,6 +97,11 @@ TEST(History, GivesBackEveryPolicyOfEveryRule) {
   expect_same(run_of<Tsallis<on>>(game, RuleName::tsallis, true, 1000));
   expect_same(run_of<LogBarrier<>>(game, RuleName::log_barrier, false, 1000));
   expect_same(run_of<LogBarrier<on>>(game, RuleName::log_barrier, true, 1000));
+  // The fast preset, whose rules do not look at the horizon.
+  expect_same(
+      record(GameRef(game), NoiseScaled(), preset_options(Preset::fast, Target::cce), 1000, 256));
+  expect_same(record(GameRef(game), NoiseScaledSwap(), preset_options(Preset::fast, Target::ce),
+                     1000, 256));
 }
 
 TEST(History, HoldsManyActionsAndManySteps) {
@@ -341,6 +347,18 @@ TEST(History, KnowsItsRulesByName) {
                      })
                 .find("ftrl-of-tomorrow"),
             std::string::npos);
+}
+
+TEST(History, RefusesRulesWithoutTheControlVariatesThatTheyNeed) {
+  for (const char* rule : {"noise-scaled", "noise-scaled-swap"}) {
+    PolicyHeader header = header_of(2, 3, 4);
+    header.rule = rule;
+    const std::string problem =
+        error_of(ErrorKind::input, [&] { static_cast<void>(parse_text(encode_header(header))); });
+    EXPECT_NE(problem.find("control_variate"), std::string::npos) << problem;
+    header.control_variate = true;
+    EXPECT_EQ(parse_text(encode_header(header)).header(), header);
+  }
 }
 
 TEST(History, SegmentsFitMemory) {

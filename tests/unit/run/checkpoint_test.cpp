@@ -85,11 +85,13 @@ std::vector<Case> cases() {
     const bool rigorous = kRuleNames[i].ends_with("rigorous");
     if (rigorous) continue;  // with their own bonus, below
     for (const bool variates : {false, true}) {
+      if (needs_control_variate(rule) && !variates) continue;
       cases.push_back({kRuleNames[i].data(), kFour, options_of(rule, variates)});
     }
   }
   for (const Target target : {Target::cce, Target::ce}) {
     cases.push_back({"rigorous", kFour, preset_options(Preset::rigorous, target)});
+    cases.push_back({"fast", kFour, preset_options(Preset::fast, target)});
   }
   LearnerOptions monotone = preset_options(Preset::rigorous, Target::nash);
   monotone.monotone = true;

@@ -158,6 +158,33 @@ TEST(Trainer, RefusesWhatHasNoGuarantee) {
   options.bonus_constant = 1.0;
   options.horizon_episodes = 0;
   EXPECT_NE(flaw_of(options), std::nullopt);
+  // What the fast preset cannot be combined with.
+  const LearnerOptions fast = preset_options(Preset::fast, Target::cce);
+  EXPECT_EQ(flaw_of(fast), std::nullopt);
+  const auto flaw = [&](const auto& change, Target target = Target::cce) {
+    options = preset_options(Preset::fast, target);
+    change(options);
+    return flaw_of(options).value_or("fine");
+  };
+  says(flaw([](LearnerOptions& o) { o.control_variate = false; }), "needs control variates");
+  says(flaw([](LearnerOptions& o) { o.control_variate = false; }, Target::ce),
+       "'noise-scaled-swap' needs control variates");
+  says(flaw([](LearnerOptions& o) { o.rule = RuleName::noise_scaled; }, Target::ce), "swap regret");
+  says(flaw([](LearnerOptions& o) { o.pessimistic = true; }), "the paper's weights only");
+  says(flaw([](LearnerOptions& o) { o.monotone = true; }, Target::nash),
+       "the paper's weights only");
+  says(flaw([](LearnerOptions& o) { o.bonus = Bonus::rigorous; }), "the paper's weights only");
+  const auto bounded = [](LearnerOptions& o) {
+    o.value_weights = ValueWeights::paper;
+    o.pessimistic = true;
+  };
+  says(flaw(bounded), "fine");
+  for (const std::uint64_t weights : {std::uint64_t{0}, kMaxSteps}) {
+    says(flaw([&](LearnerOptions& o) { o.output_weights = weights; }), "output weights");
+  }
+  for (const std::uint64_t weights : {std::uint64_t{1}, kMaxSteps - 1}) {
+    says(flaw([&](LearnerOptions& o) { o.output_weights = weights; }), "fine");
+  }
 }
 
 TEST(Presets, AreWhatTheyAreCalled) {
@@ -183,6 +210,41 @@ TEST(Presets, AreWhatTheyAreCalled) {
   LearnerOptions variates = rigorous;
   variates.control_variate = true;
   EXPECT_NE(guarantee_of(variates, 1000).find("none"), std::string::npos);
+}
+
+TEST(Presets, OfWhichTheFastOneHasNoGuarantee) {
+  const LearnerOptions fast = preset_options(Preset::fast, Target::nash);
+  EXPECT_EQ(fast.rule, RuleName::noise_scaled);
+  EXPECT_EQ(preset_options(Preset::fast, Target::ce).rule, RuleName::noise_scaled_swap);
+  EXPECT_TRUE(fast.control_variate);
+  EXPECT_EQ(fast.bonus, Bonus::visits);
+  EXPECT_EQ(fast.bonus_constant, usual_constant(Bonus::visits));
+  EXPECT_EQ(fast.value_weights, ValueWeights::step);
+  EXPECT_EQ(fast.action_draws, ActionDraws::spread);
+  EXPECT_FALSE(has_bounds(fast));
+  EXPECT_NE(guarantee_of(fast, 1000).find("none"), std::string::npos);
+  // Proofs are about independent draws, and about the paper's weights of values and output.
+  for (const Preset preset : {Preset::paper, Preset::rigorous}) {
+    const LearnerOptions proven = preset_options(preset, Target::cce);
+    EXPECT_EQ(guarantee_of(proven, 1000).find("none"), std::string::npos);
+    LearnerOptions other = proven;
+    other.action_draws = ActionDraws::spread;
+    EXPECT_NE(guarantee_of(other, 1000).find("none"), std::string::npos);
+    other = proven;
+    other.output_weights = 3;
+    EXPECT_NE(guarantee_of(other, 1000).find("none"), std::string::npos);
+    other = proven;
+    other.value_weights = ValueWeights::step;
+    EXPECT_NE(guarantee_of(other, 1000).find("none"), std::string::npos);
+  }
+}
+
+TEST(Presets, OutputWeightsAreThoseOfTheFile) {
+  const AnyGame game = make_game("random:players=2,states=2,actions=2,horizon=4,seed=1");
+  LearnerOptions options = preset_options(Preset::fast, Target::cce);
+  EXPECT_EQ(trainer_of(game, options)->policy_header(Player(1)).weights, 4U);
+  options.output_weights = 7;
+  EXPECT_EQ(trainer_of(game, options)->policy_header(Player(1)).weights, 7U);
 }
 
 TEST(Rows, ComeAtFixedEpisodes) {

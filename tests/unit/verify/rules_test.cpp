@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -67,6 +68,7 @@ double largest_difference(const Training& training) {
 TEST(ReplayedRules, ComeCloseToWhatWasPlayed) {
   for (const bool variates : {false, true}) {
     for (std::size_t rule = 0; rule < kRuleNames.size(); ++rule) {
+      if (needs_control_variate(static_cast<RuleName>(rule)) && !variates) continue;
       for (const char* actions : {"1", "3", "20"}) {
         Training training;
         training.game =
@@ -87,6 +89,33 @@ TEST(ReplayedRules, ComeCloseToWhatWasPlayed) {
 TEST(ReplayedRules, KnowNoOthers) {
   EXPECT_FALSE(ReplayedRule::make({.name = "hedge"}));
   EXPECT_TRUE(ReplayedRule::make({.name = "ftrl"}));
+}
+
+TEST(ReplayedRules, KnowNoScaleOfNoiseWithoutControlVariates) {
+  for (const char* name : {"noise-scaled", "noise-scaled-swap"}) {
+    EXPECT_FALSE(ReplayedRule::make({.name = name})) << name;
+    EXPECT_TRUE(ReplayedRule::make({.name = name, .control_variate = true})) << name;
+  }
+}
+
+/// theta, means, plays, losses, and then mean and variance of all losses; one action's log by hand.
+TEST(ReplayedRules, MeasureTheNoiseOfLosses) {
+  const std::optional<ReplayedRule> rule =
+      ReplayedRule::make({.name = "noise-scaled", .control_variate = true, .horizon = 9});
+  ASSERT_TRUE(rule);
+  EXPECT_EQ(rule->state_size(1), 6U);
+  EXPECT_EQ(rule->snapshot_size(1), 5U);
+  EXPECT_EQ(rule->snapshot_interval(3), 64U);
+  std::vector<double> state(6);
+  rule->reset(1, state);
+  // Losses 0.75 and 0.25: weights 1 and 4/5 of the mean of the action, and of all losses.
+  rule->advance(1, 1, {.action = 0, .score = 0.25, .mean = 0.25}, state);
+  EXPECT_EQ(state, (std::vector<double>{1.0, 0.75, 1.0, 0.0, 0.75, 0.0}));
+  rule->advance(1, 2, {.action = 0, .score = -0.5, .mean = -0.5 * 0.8}, state);
+  EXPECT_NEAR(state[1], 0.35, 1e-15);
+  EXPECT_EQ(state[2], 2.0);
+  EXPECT_NEAR(state[4], 0.35, 1e-15);
+  EXPECT_NEAR(state[5], 0.2 * 0.8 * 0.25, 1e-15);
 }
 
 /// A policy file is cut, and each of its bytes turned: all of it is refused, none of it crashes.

@@ -1,0 +1,282 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// vlearn experiment: the measurements that docs/sample_efficiency.md states, for everybody to
+// repeat.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "interrupt.h"
+#include "progress.h"
+#include "vlearn/core/error.h"
+#include "vlearn/core/file.h"
+#include "vlearn/core/text.h"
+#include "vlearn/experiment/efficiency.h"
+#include "vlearn/experiment/efficiency_log.h"
+#include "vlearn/experiment/efficiency_report.h"
+#include "vlearn/experiment/levers.h"
+#include "vlearn/experiment/regret.h"
+
+namespace vlearn::app {
+namespace {
+
+struct EfficiencyOptions {
+  std::string out;
+  std::string target = "cce";
+  std::vector<std::string> games;
+  std::uint64_t first_seed = 1;
+  std::uint64_t seeds = 5;
+  std::string reference_episodes = "1e6";
+  std::uint64_t threads = 0;
+  bool quiet = false;
+  bool as_json = false;
+};
+
+std::string text_of(const EfficiencySettings& settings, const PartResult& result) {
+  const std::string_view name = settings.games[result.game].name;
+  switch (result.part) {
+    case Part::reference:
+      return fmt::format("{}, seed {}: paper certifies {:.3g}", name, result.seed, result.gap);
+    case Part::fast:
+      if (!result.reached) {
+        return fmt::format("{}, seed {}: fast does not hold it", name, result.seed);
+      }
+      return fmt::format("{}, seed {}: fast holds it from {} episodes on", name, result.seed,
+                         result.episodes);
+    case Part::gap:
+      return fmt::format("{}, seed {}: fast certifies {:.3g}", name, result.seed, result.gap);
+    case Part::share: break;
+  }
+  return fmt::format("{}, seed {}: fast has {:.3g} of the optimum", name, result.seed,
+                     result.share);
+}
+
+ExitCode efficiency(const EfficiencyOptions& options) {
+  EfficiencySettings settings;
+  settings.target = *target_named(options.target);
+  settings.first_seed = options.first_seed;
+  settings.seeds = options.seeds;
+  settings.reference_episodes = parse_count("--reference-episodes", options.reference_episodes);
+  settings.games = select_games(settings.target, options.games);
+  const std::filesystem::path usual =
+      std::filesystem::path("experiments") /
+      (settings.target == Target::ce ? "efficiency-ce" : "efficiency");
+  const std::filesystem::path out =
+      options.out.empty() ? usual : std::filesystem::path(options.out);
+  // From here on Ctrl-C leaves a folder to go on from.
+  const CancelToken cancel = stop_on_signals();
+  EfficiencyLog log(out, settings);
+  std::size_t parts = 0;
+  for (const SuiteGame& game : settings.games) {
+    parts += parts_of(game.measure).size() * settings.seeds;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const std::size_t had = log.size();
+  if (had > 0 && !options.quiet) note(fmt::format("{} of {} parts are there", had, parts));
+  EfficiencyHooks hooks;
+  hooks.parallel.threads = options.threads;
+  hooks.cancel = cancel;
+  const auto find = [&](std::size_t game, std::uint64_t seed, Part part) {
+    return log.find(game, seed, part);
+  };
+  hooks.find = find;
+  hooks.done = [&](const PartResult& result) {
+    log.add(result);
+    if (options.quiet) return;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    note(fmt::format("{} of {}, {}: {}", log.size(), parts, short_time(elapsed.count()),
+                     text_of(settings, result)));
+  };
+  if (!measure_efficiency(settings, hooks)) {
+    note(
+        fmt::format("stopped with {} of {} parts; go on with the same command", log.size(), parts));
+    return ExitCode::checkpointed;
+  }
+  log.put_in_order();
+  const EfficiencySummary summary = summarize(settings, find);
+  const std::string table = to_markdown(summary);
+  const std::string json = to_json(summary);
+  write_file(out / "table.md", table);
+  write_file(out / "efficiency.json", json);
+  write_file(out / "efficiency.csv", to_csv(summary));
+  write_file(out / "efficiency.svg", to_svg(summary));
+  print(options.as_json ? json : table);
+  if (!options.quiet) note("files: " + out.string());
+  return ExitCode::good;
+}
+
+void add_efficiency(CLI::App& experiment, Task& task) {
+  const auto options = std::make_shared<EfficiencyOptions>();
+  CLI::App* command = experiment.add_subcommand(
+      "efficiency", "How many fewer episodes preset fast needs than preset paper");
+  std::string games;
+  for (const SuiteGame& game : efficiency_suite()) {
+    games += fmt::format("  {:<20} {}\n", game.name, game.pattern);
+  }
+  command->footer(
+      "Examples:\n"
+      "  vlearn experiment efficiency\n"
+      "  vlearn experiment efficiency --games rps,general --seeds 3 --out small\n"
+      "  vlearn experiment efficiency --first-seed 1001 --out other-seeds\n\n"
+      "For each game and seed: the gap that paper (bonus constant 0.01) certifies after 1e6 "
+      "episodes, and the episodes\nafter which fast certifies it and holds it, within twice the "
+      "gap until 8 times as many. It takes a while: stopped\nor killed, the same command goes "
+      "on. DIR gets results.jsonl, table.md, efficiency.json, .csv and .svg.\n\nGames, %d is the "
+      "seed:\n" +
+      games);
+  command->add_option("--out", options->out,
+                      "DIR; default experiments/efficiency, for ce experiments/efficiency-ce");
+  command
+      ->add_option("--target", options->target,
+                   "cce (default; nash where a game is zero-sum) or ce (games of two players)")
+      ->check(CLI::IsMember({"cce", "ce"}));
+  command->add_option("--games", options->games, "Some of the games, with commas; default all")
+      ->delimiter(',');
+  command->add_option("--seeds", options->seeds, "Of every game; default 5")
+      ->check(CLI::Range(std::uint64_t{1}, kMaxExperimentSeeds));
+  command
+      ->add_option("--first-seed", options->first_seed,
+                   "Of games and runs, the others follow it; default 1")
+      ->check(CLI::Range(std::uint64_t{1}, kMaxFirstSeed));
+  command->add_option("--reference-episodes", options->reference_episodes,
+                      "Of the reference, default 1e6; the others play in proportion");
+  command->add_option("--threads", options->threads, "0 (default): one per core")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--quiet", options->quiet, "No remarks");
+  command->add_flag("--json", options->as_json, "One JSON object");
+  command->callback([options, &task] { task = [options] { return efficiency(*options); }; });
+}
+
+struct LeversOptions {
+  std::vector<std::string> games;
+  std::uint64_t seeds = 8;
+  std::string episodes = "1e4";
+  std::uint64_t threads = 0;
+  bool quiet = false;
+  bool as_json = false;
+};
+
+ExitCode measure_worth(const LeversOptions& options) {
+  LeverSettings settings;
+  settings.games = select_lever_games(options.games);
+  settings.seeds = options.seeds;
+  settings.episodes = parse_count("--episodes", options.episodes);
+  LeverHooks hooks;
+  hooks.parallel.threads = options.threads;
+  hooks.cancel = stop_on_signals();
+  if (!options.quiet) {
+    // A line for each seed of a game, not for each run: there are many.
+    hooks.progress = [](std::size_t runs, std::size_t all) {
+      if (runs % levers().size() == 0) note(fmt::format("{} of {} runs", runs, all));
+    };
+  }
+  const std::optional<LeverResults> results = measure_levers(settings, hooks);
+  if (!results) {
+    note("stopped before all runs had ended");
+    return ExitCode::interrupted;
+  }
+  print(options.as_json ? to_json(*results) : to_text(*results));
+  return ExitCode::good;
+}
+
+void add_levers(CLI::App& experiment, Task& task) {
+  const auto options = std::make_shared<LeversOptions>();
+  CLI::App* command =
+      experiment.add_subcommand("levers", "What each choice of preset fast is worth");
+  std::string names;
+  for (const Lever& lever : levers()) names += fmt::format("  {}\n", lever.name);
+  command->footer(
+      "Examples:\n"
+      "  vlearn experiment levers\n"
+      "  vlearn experiment levers --games rps,general --seeds 3 --episodes 1e3 --json\n\n"
+      "One choice of fast is undone at a time. The table has the certified gap over that of fast "
+      "as it is: more than 1\nsays that fast is better off with its own choice. Seeds are those "
+      "of games and runs, from 101 on.\n\nWhat is tried:\n" +
+      names);
+  command
+      ->add_option("--games", options->games,
+                   "Some of the games of experiment efficiency, with commas; default all but the "
+                   "slow ones")
+      ->delimiter(',');
+  command->add_option("--seeds", options->seeds, "Of every game; default 8")
+      ->check(CLI::Range(std::uint64_t{1}, kMaxExperimentSeeds));
+  command->add_option("--episodes", options->episodes, "Of every run; default 1e4");
+  command->add_option("--threads", options->threads, "0 (default): one per core")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--quiet", options->quiet, "No remarks");
+  command->add_flag("--json", options->as_json, "One JSON object, with the gap of every run");
+  command->callback([options, &task] { task = [options] { return measure_worth(*options); }; });
+}
+
+struct RegretOptions {
+  std::vector<std::string> rules = {"ftrl", "tsallis", "noise-scaled"};
+  std::uint64_t seeds = 20;
+  std::uint64_t threads = 0;
+  bool as_json = false;
+};
+
+ExitCode regret(const RegretOptions& options) {
+  RegretSettings settings;
+  settings.seeds = options.seeds;
+  ParallelOptions parallel{.threads = options.threads};
+  parallel.cancel = stop_on_signals();
+  std::vector<RuleRegret> rules;
+  try {
+    for (const std::string& word : options.rules) {
+      rules.push_back(measure_regret(named<RuleName>(kRuleNames, word), settings, parallel));
+    }
+  } catch (const Cancelled&) {
+    note("stopped before all was played");
+    return ExitCode::interrupted;
+  }
+  print(options.as_json ? to_json(settings, rules) : to_text(settings, rules));
+  return ExitCode::good;
+}
+
+void add_regret(CLI::App& experiment, Task& task) {
+  const auto options = std::make_shared<RegretOptions>();
+  CLI::App* command = experiment.add_subcommand(
+      "regret", "Weighted regret of bandit rules against six adversaries");
+  command->footer(
+      "Examples:\n"
+      "  vlearn experiment regret\n"
+      "  vlearn experiment regret --rules ftrl-swap,noise-scaled-swap --seeds 100\n\n"
+      "A measurement against these adversaries bounds nothing against others: each rule says "
+      "whether a bound is proven.");
+  command
+      ->add_option("--rules", options->rules,
+                   fmt::format("Which, with commas: {}; default ftrl,tsallis,noise-scaled",
+                               fmt::join(kRuleNames, ", ")))
+      ->delimiter(',')
+      ->check(CLI::IsMember(std::vector<std::string>(kRuleNames.begin(), kRuleNames.end())));
+  command->add_option("--seeds", options->seeds, "Plays against each adversary; default 20")
+      ->check(CLI::Range(std::uint64_t{1}, kMaxExperimentSeeds));
+  command->add_option("--threads", options->threads, "0 (default): one per core")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--json", options->as_json, "One JSON object");
+  command->callback([options, &task] { task = [options] { return regret(*options); }; });
+}
+
+}  // namespace
+
+void add_experiment(CLI::App& app, Task& task) {
+  CLI::App* command = app.add_subcommand("experiment", "Repeat the measurements of the documents");
+  command->footer(
+      "Examples:\n"
+      "  vlearn experiment efficiency --games rps,general --seeds 3 --out small\n"
+      "  vlearn experiment levers --games rps,general --seeds 3\n"
+      "  vlearn experiment regret");
+  command->require_subcommand(1);
+  add_efficiency(*command, task);
+  add_levers(*command, task);
+  add_regret(*command, task);
+}
+
+}  // namespace vlearn::app

@@ -1,0 +1,160 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/experiment/regret.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "text_table.h"
+#include "vlearn/bandit/exp3_ix.h"
+#include "vlearn/bandit/ftrl.h"
+#include "vlearn/bandit/ftrl_swap.h"
+#include "vlearn/bandit/log_barrier.h"
+#include "vlearn/bandit/noise_scaled.h"
+#include "vlearn/bandit/rigorous.h"
+#include "vlearn/bandit/tsallis.h"
+#include "vlearn/core/json.h"
+#include "vlearn/core/version.h"
+
+namespace vlearn {
+namespace {
+
+/// Of rules whose steps depend on how often a bound may fail.
+constexpr double kDelta = 0.01;
+
+/// use(rule) with the rule of a name, as the presets have it.
+template <class Use>
+void with_rule(RuleName name, std::uint64_t horizon, const Use& use) {
+  const double log_events = std::log(1.0 / kDelta);
+  switch (name) {
+    case RuleName::ftrl: return use(Ftrl<>(horizon));
+    case RuleName::ftrl_predictive: return use(Ftrl<>(horizon, {FtrlIndex::predictive}));
+    case RuleName::ftrl_rigorous: return use(FtrlRigorous<>(horizon, {log_events}));
+    case RuleName::ftrl_swap: return use(FtrlSwap<>(horizon));
+    case RuleName::ftrl_swap_rigorous: return use(FtrlSwapRigorous<>(horizon, {log_events}));
+    case RuleName::exp3_ix: return use(Exp3Ix<>(horizon));
+    case RuleName::tsallis: return use(Tsallis<>(horizon));
+    case RuleName::log_barrier: return use(LogBarrier<>(horizon));
+    case RuleName::noise_scaled: return use(NoiseScaled());
+    case RuleName::noise_scaled_swap: return use(NoiseScaledSwap());
+  }
+}
+
+/// At each number of visits, of one play.
+std::vector<double> regrets_of(RuleName name,
+                               const RegretSettings& settings,
+                               const RegretMatch& match,
+                               std::uint64_t seed) {
+  std::vector<double> regrets;
+  with_rule(name, settings.horizon, [&](const auto& rule) {
+    play_match(
+        rule, match, seed, [](std::uint64_t) { return 0.0; },
+        [&](std::uint64_t t, const WeightedAverages& averages) {
+          if (t == settings.visits[regrets.size()]) regrets.push_back(averages.regret());
+        });
+  });
+  return regrets;
+}
+
+std::string_view name_of(RegretKind kind) { return kind == RegretKind::swap ? "swap" : "external"; }
+std::string_view name_of(RuleName rule) { return kRuleNames[static_cast<std::size_t>(rule)]; }
+
+}  // namespace
+
+std::string_view proof_of(RuleName rule) noexcept {
+  switch (rule) {
+    case RuleName::ftrl:
+    case RuleName::ftrl_predictive:
+      return "proven: at most 10 sqrt(H B log(B/delta)/t), the paper's corollary, whose proof has "
+             "a "
+             "gap for very small delta";
+    case RuleName::ftrl_swap:
+      return "proven: at most 10 B sqrt(H log(B^2/delta)/t), the paper's corollary, whose proof "
+             "has "
+             "a gap for very small delta";
+    case RuleName::ftrl_rigorous:
+    case RuleName::ftrl_swap_rigorous: return "proven: docs/theory/rigorous_bonus.md";
+    case RuleName::exp3_ix:
+      return "proven: its steps meet the conditions of the paper's Theorem 20";
+    case RuleName::tsallis:
+    case RuleName::log_barrier:
+    case RuleName::noise_scaled:
+    case RuleName::noise_scaled_swap: break;
+  }
+  return "no proof: measured only";
+}
+
+RuleRegret measure_regret(RuleName rule,
+                          const RegretSettings& settings,
+                          const ParallelOptions& parallel) {
+  RuleRegret result;
+  result.rule = rule;
+  result.regret = has_swap_regret(rule) ? RegretKind::swap : RegretKind::external;
+  std::vector<std::vector<double>> plays(kAdversaries.size() * settings.seeds);
+  parallel_for(plays.size(), parallel, [&](std::size_t i) {
+    const RegretMatch match{settings.horizon, settings.num_actions,
+                            kAdversaries.at(i / settings.seeds).adversary, result.regret,
+                            settings.visits.back()};
+    plays[i] = regrets_of(rule, settings, match, i % settings.seeds + 1);
+  });
+  result.at.resize(settings.visits.size());
+  std::vector<double> of_seeds(settings.seeds);
+  for (std::size_t look = 0; look < settings.visits.size(); ++look) {
+    for (std::size_t adversary = 0; adversary < kAdversaries.size(); ++adversary) {
+      for (std::size_t seed = 0; seed < settings.seeds; ++seed) {
+        of_seeds[seed] = plays[adversary * settings.seeds + seed][look];
+      }
+      result.at[look].at(adversary) = quartiles_of(of_seeds);
+    }
+  }
+  return result;
+}
+
+std::string to_text(const RegretSettings& settings, std::span<const RuleRegret> rules) {
+  std::string text = fmt::format(
+      "weighted regret, H = {}, B = {}: median of {} seed{} (quartiles); below 0: better than any "
+      "fixed choice\n",
+      settings.horizon, settings.num_actions, settings.seeds, settings.seeds == 1 ? "" : "s");
+  for (const RuleRegret& rule : rules) {
+    text += fmt::format("\n{}: {} regret; {}\n\n", name_of(rule.rule), name_of(rule.regret),
+                        proof_of(rule.rule));
+    std::vector<std::vector<std::string>> table = {{"visits"}};
+    for (const NamedAdversary& adversary : kAdversaries) table[0].emplace_back(adversary.name);
+    for (std::size_t look = 0; look < settings.visits.size(); ++look) {
+      std::vector<std::string>& row = table.emplace_back();
+      row.push_back(std::to_string(settings.visits[look]));
+      for (const Quartiles& regret : rule.at[look]) {
+        row.push_back(
+            fmt::format("{:.3f} ({:.3f}, {:.3f})", regret.median, regret.lower, regret.upper));
+      }
+    }
+    text += markdown_table(table);
+  }
+  return text;
+}
+
+std::string to_json(const RegretSettings& settings, std::span<const RuleRegret> rules) {
+  JsonWriter json;
+  json.begin_object().member("schema", "vlearn.regret/1");
+  json.member("version", build_info().version).member("horizon", settings.horizon);
+  json.member("actions", std::uint64_t{settings.num_actions}).member("seeds", settings.seeds);
+  json.key("rules").begin_array();
+  for (const RuleRegret& rule : rules) {
+    json.begin_object().member("rule", name_of(rule.rule)).member("regret", name_of(rule.regret));
+    json.member("proof", proof_of(rule.rule)).key("points").begin_array();
+    for (std::size_t look = 0; look < settings.visits.size(); ++look) {
+      for (std::size_t i = 0; i < kAdversaries.size(); ++i) {
+        const Quartiles& regret = rule.at[look].at(i);
+        json.on_one_line().begin_object().member("adversary", kAdversaries.at(i).name);
+        json.member("visits", settings.visits[look]).member("median", regret.median);
+        json.member("lower_quartile", regret.lower).member("upper_quartile", regret.upper);
+        json.end_object();
+      }
+    }
+    json.end_array().end_object();
+  }
+  return json.end_array().end_object().text() + "\n";
+}
+
+}  // namespace vlearn
