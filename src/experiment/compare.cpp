@@ -30,8 +30,9 @@ std::string sentence(const Comparison& comparison, const CompareVerdict::Other& 
   }
   const double fewer = static_cast<double>(settings.episodes) / static_cast<double>(other.episodes);
   return fmt::format(
-      "{} certified the smaller gap, {:.3g} against {:.3g} of {} after {} episodes; it needed {} "
-      "episode{} to be as good, {} times fewer.\n",
+      "{} certified the smaller gap, {:.3g} against {:.3g} of {} after {} episodes; from {} "
+      "episode{} on "
+      "it was as good, {} times fewer.\n",
       best, gap, other.gap, its, settings.episodes, other.episodes, other.episodes == 1 ? "" : "s",
       fewer < 1000.0 ? fmt::format("{:.3g}", fewer) : fmt::format("{:.0f}", fewer));
 }
@@ -105,8 +106,9 @@ CompareVerdict judge(const Comparison& comparison) {
   }
   for (std::size_t place = 0; place < comparison.curves.size(); ++place) {
     if (place == verdict.best) continue;
-    std::size_t look = 0;
-    while (look < last && comparison.curves[verdict.best].at(look).median > end_of(place)) ++look;
+    // From the last look backwards: where learning begins, a gap may be small for a while.
+    std::size_t look = last;
+    while (look > 0 && comparison.curves[verdict.best].at(look - 1).median <= end_of(place)) --look;
     verdict.others.push_back({place, end_of(place), comparison.looks[look]});
   }
   return verdict;

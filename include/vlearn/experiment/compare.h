@@ -56,14 +56,14 @@ struct CompareHooks {
                                                         const CompareSettings& settings,
                                                         const CompareHooks& hooks);
 
-/// Who certified the smallest gap at the end, by medians, and when that preset was as good as each
-/// other one was at the end.
+/// Who certified the smallest gap at the end, by medians, and from when on that preset was as good
+/// as each other one was at the end.
 struct CompareVerdict {
   std::size_t best = 0;  ///< place in the settings
   struct Other {
     std::size_t place = 0;
     double gap = 0.0;            ///< median at the end
-    std::uint64_t episodes = 0;  ///< after which the best preset had it
+    std::uint64_t episodes = 0;  ///< from which on the best preset had it
   };
   std::vector<Other> others;
 };
