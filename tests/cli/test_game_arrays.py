@@ -232,7 +232,8 @@ class Memory(InTemporaryFolder):
         self.assertGreater(size, 79e6)
         used = run_measured_from_small([VLEARN, "game", "validate", self.file])
         self.assertEqual(used["code"], 0, used["err"])
-        program = run_measured_from_small([VLEARN, "game", "validate", ROOT / "catalog/rps.json"])["peak"]
+        small = [VLEARN, "game", "validate", ROOT / "catalog/rps.json"]
+        program = run_measured_from_small(small)["peak"]
         peak = used["peak"]
         print(
             f"{what}: {size / 1e6:.0f} MB, {used['cpu_seconds']:.2f} s CPU, "
