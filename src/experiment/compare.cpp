@@ -62,6 +62,7 @@ std::vector<std::uint64_t> looks_of(std::uint64_t episodes) {
 
 Quartiles PresetCurve::at(std::size_t look) const {
   std::vector<double> of_seeds;
+  of_seeds.reserve(gaps.size());
   for (const std::vector<double>& run : gaps) of_seeds.push_back(run[look]);
   return quartiles_of(of_seeds);
 }

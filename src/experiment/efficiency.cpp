@@ -94,7 +94,7 @@ class GameTask {
 
   /// Nothing when the token fired.
   [[nodiscard]] std::optional<PartResult> run(Part part, const std::optional<PartResult>& before) {
-    PartResult result{.game = place_, .seed = seed_, .part = part};
+    const PartResult result{.game = place_, .seed = seed_, .part = part};
     switch (part) {
       case Part::reference: return reference(result);
       case Part::fast: return fast(result, before->wanted);
@@ -171,6 +171,7 @@ std::string word_of(const SuiteGame& game, std::uint64_t seed) {
 
 std::vector<SuiteGame> select_games(Target target, std::span<const std::string> names) {
   std::vector<std::string_view> known;
+  known.reserve(std::size(kSuite));
   for (const SuiteGame& game : kSuite) known.push_back(game.name);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;

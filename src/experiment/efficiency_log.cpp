@@ -121,7 +121,7 @@ PartResult parse_result_line(const EfficiencySettings& settings,
   return result;
 }
 
-EfficiencyLog::EfficiencyLog(std::filesystem::path folder, EfficiencySettings settings)
+EfficiencyLog::EfficiencyLog(const std::filesystem::path& folder, EfficiencySettings settings)
     : file_(folder / "results.jsonl"),
       settings_(std::move(settings)),
       header_(header_line(settings_) + "\n") {

@@ -8,10 +8,13 @@
 namespace vlearn {
 
 std::uint64_t next_geometric(std::uint64_t episodes) noexcept {
-  // The powers are exact up to 1.25^22 = 135.5, and far from whole numbers beyond it.
-  for (double power = 1.0; power < 0x1p53; power *= 1.25) {
+  // The powers are exact up to 1.25^22 = 135.5, and beyond it no whole numbers; from 2^53 on
+  // doubles are whole.
+  double power = 1.0;
+  while (power < 0x1p53) {
     const auto whole = static_cast<std::uint64_t>(std::ceil(power));
     if (whole > episodes) return whole;
+    power *= 1.25;
   }
   return std::numeric_limits<std::uint64_t>::max();
 }

@@ -22,7 +22,7 @@ class EfficiencyLog {
  public:
   /// Makes the folder where there is none, and keeps other processes out of it. Throws Error:
   /// usage for a folder with results of other settings, input for a file that is none of ours.
-  EfficiencyLog(std::filesystem::path folder, EfficiencySettings settings);
+  EfficiencyLog(const std::filesystem::path& folder, EfficiencySettings settings);
 
   [[nodiscard]] std::optional<PartResult> find(std::size_t game,
                                                std::uint64_t seed,
