@@ -87,6 +87,7 @@
 #include "vlearn/run/solve_game.h"                // IWYU pragma: export
 #include "vlearn/run/stored_policies.h"           // IWYU pragma: export
 #include "vlearn/run/trainer.h"                   // IWYU pragma: export
+#include "vlearn/run/with_rule.h"                 // IWYU pragma: export
 #include "vlearn/solve/planner.h"                 // IWYU pragma: export
 #include "vlearn/verify/interval.h"               // IWYU pragma: export
 #include "vlearn/verify/policy_log.h"             // IWYU pragma: export

@@ -181,19 +181,7 @@ class JointMixture {
     }
   }
 
-  /// As profiles of pure actions, with their shares of all up to them.
-  void hand_out(const NestedCertifier::Absorb& absorb) const {
-    std::vector<double> profile(begins_.back());
-    double sum = 0.0;
-    double lost = 0.0;
-    for (std::size_t a = 0; a < chances_.size(); ++a) {
-      if (chances_[a] <= 0.0) continue;
-      put_pure(a, begins_, profile);
-      const bool first = sum == 0.0;
-      add_compensated(sum, lost, chances_[a]);
-      absorb(Profile(begins_, profile), first ? 1.0 : chances_[a] / sum);
-    }
-  }
+  [[nodiscard]] std::span<const double> chances() const noexcept { return chances_; }
 
  private:
   std::span<const std::uint32_t> begins_;
@@ -203,13 +191,13 @@ class JointMixture {
 };
 
 /// Markov policies are nested mixtures whose later steps are all there before the earlier ones
-/// begin: parts_of(h, s, absorb) has what is played at one state.
-template <class PartsOf>
+/// begin: put(certifier, h, s) says what is played at one state.
+template <class Put>
 void fill_markov(Certificate& certificate,
                  const AnyGame& game,
                  double visits,
                  ParallelOptions options,
-                 const PartsOf& parts_of) {
+                 const Put& put) {
   const Frame& frame = frame_of(game);
   // The values of a product of Markov policies are known, of nash too. There are no visits that
   // weights would count.
@@ -219,11 +207,8 @@ void fill_markov(Certificate& certificate,
   const double work = 2.0 * std::visit(BackupWork(), game) * visits;
   if (work < 1e6 * static_cast<double>(frame.horizon())) options.threads = 1;
   for (std::size_t h = frame.horizon(); h-- > 0;) {
-    parallel_for(frame.num_states(Step(h)), options, [&](std::size_t s) {
-      certifier->set(Step(h), State(s), [&](const NestedCertifier::Absorb& absorb) {
-        parts_of(Step(h), State(s), absorb);
-      });
-    });
+    parallel_for(frame.num_states(Step(h)), options,
+                 [&](std::size_t s) { put(*certifier, Step(h), State(s)); });
   }
   AssessedStart found;
   found.assessment = certifier->last();
@@ -569,38 +554,36 @@ Certificate certify_markov(const AnyGame& game,
   certificate.output = CertifiedOutput::markov;
   const AlphaWeights alpha(weights);
   const double visits = static_cast<double>(episodes) * static_cast<double>(frame.horizon());
-  fill_markov(certificate, game, visits, options, [&](Step h, State s, const auto& absorb) {
+  fill_markov(certificate, game, visits, options, [&](NestedCertifier& certifier, Step h, State s) {
     const std::size_t cell = files.front().header().seat.cell(h, s);
     const std::uint64_t n = files.front().visits_before(cell, episodes);
-    std::vector<ReplayMemory> memory(files.size());
-    std::vector<PolicyWalk> walks;
-    walks.reserve(files.size());
-    for (std::size_t j = 0; j < files.size(); ++j) walks.emplace_back(files[j], cell, memory[j]);
-    std::vector<double> numbers(frame.max_profile_size());
-    const PlayerRows<double> rows(frame.action_begins(h, s), numbers);
+    // use(profile, share) for every visit. Before the first the walks stand at uniform play, which
+    // is what is played where there is none.
+    const auto walk_through = [&](const auto& use) {
+      std::vector<ReplayMemory> memory(files.size());
+      std::vector<PolicyWalk> walks;
+      walks.reserve(files.size());
+      for (std::size_t j = 0; j < files.size(); ++j) walks.emplace_back(files[j], cell, memory[j]);
+      std::vector<double> numbers(frame.max_profile_size());
+      const PlayerRows<double> rows(frame.action_begins(h, s), numbers);
+      for (std::uint64_t i = 0; i < std::max<std::uint64_t>(n, 1); ++i) {
+        for (const Player player : all<Player>(files.size())) {
+          const std::span<const double> policy = walks[player.index()].policy();
+          std::copy(policy.begin(), policy.end(), rows[player].begin());
+        }
+        use(Profile(rows), alpha.rate(i + 1));
+        for (PolicyWalk& walk : walks) {
+          if (walk.logged()) walk.next();
+        }
+      }
+    };
     const std::uint64_t joint =
         frame.num_joint_actions(frame.cell(h, s)).value_or(JointMixture::kMost + 1);
-    std::optional<JointMixture> mixture;
-    if (joint <= JointMixture::kMost && joint < n) {
-      mixture.emplace(frame.action_begins(h, s), joint);
-    }
-    // Before the first visit the walks stand at uniform play, which is what is played where there
-    // is none.
-    for (std::uint64_t i = 0; i < std::max<std::uint64_t>(n, 1); ++i) {
-      for (const Player player : all<Player>(files.size())) {
-        const std::span<const double> policy = walks[player.index()].policy();
-        std::copy(policy.begin(), policy.end(), rows[player].begin());
-      }
-      if (mixture) {
-        mixture->move(numbers, alpha.rate(i + 1));
-      } else {
-        absorb(rows, alpha.rate(i + 1));
-      }
-      for (PolicyWalk& walk : walks) {
-        if (walk.logged()) walk.next();
-      }
-    }
-    if (mixture) mixture->hand_out(absorb);
+    if (joint > JointMixture::kMost || joint >= n) return certifier.set(h, s, walk_through);
+    JointMixture mixture(frame.action_begins(h, s), joint);
+    walk_through(
+        [&](const Profile& profile, double share) { mixture.move(profile.flat(), share); });
+    certifier.set_joint(h, s, mixture.chances());
   });
   return certificate;
 }
@@ -615,20 +598,22 @@ Certificate certify_table(const AnyGame& game,
   Certificate certificate = begin_certificate(frame, title, target, 0, 0);
   certificate.output = CertifiedOutput::table;
   const auto parts = static_cast<double>(tables.front().weights.size());
-  fill_markov(certificate, game, parts, options, [&](Step h, State s, const auto& absorb) {
+  fill_markov(certificate, game, parts, options, [&](NestedCertifier& certifier, Step h, State s) {
     const std::size_t cell = tables.front().cell(h, s);
     std::vector<double> numbers(frame.max_profile_size());
     const PlayerRows<double> rows(frame.action_begins(h, s), numbers);
     const std::span<const std::uint64_t> weights = tables.front().weights_of(cell);
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      for (const Player player : all<Player>(tables.size())) {
-        const std::span<const double> policy = tables[player.index()].policy(cell, i);
-        std::copy(policy.begin(), policy.end(), rows[player].begin());
+    certifier.set(h, s, [&](const NestedCertifier::Absorb& absorb) {
+      std::uint64_t sum = 0;
+      for (std::size_t i = 0; i < weights.size(); ++i) {
+        for (const Player player : all<Player>(tables.size())) {
+          const std::span<const double> policy = tables[player.index()].policy(cell, i);
+          std::copy(policy.begin(), policy.end(), rows[player].begin());
+        }
+        sum += weights[i];
+        absorb(rows, static_cast<double>(weights[i]) / static_cast<double>(sum));
       }
-      sum += weights[i];
-      absorb(rows, static_cast<double>(weights[i]) / static_cast<double>(sum));
-    }
+    });
   });
   return certificate;
 }
@@ -642,15 +627,16 @@ Certificate certify_marginals(const AnyGame& game,
   const Frame& frame = frame_of(game);
   Certificate certificate = begin_certificate(frame, title, target, weights, episodes);
   certificate.output = CertifiedOutput::marginals;
-  fill_markov(certificate, game, 1.0, {.threads = 1}, [&](Step h, State s, const auto& absorb) {
-    std::vector<double> numbers(frame.max_profile_size());
-    const PlayerRows<double> rows(frame.action_begins(h, s), numbers);
-    for (const Player player : all<Player>(frame.num_players())) {
-      const std::span<const double> own = policy(player, h, s);
-      std::copy(own.begin(), own.end(), rows[player].begin());
-    }
-    absorb(rows, 1.0);
-  });
+  fill_markov(
+      certificate, game, 1.0, {.threads = 1}, [&](NestedCertifier& certifier, Step h, State s) {
+        std::vector<double> numbers(frame.max_profile_size());
+        const PlayerRows<double> rows(frame.action_begins(h, s), numbers);
+        for (const Player player : all<Player>(frame.num_players())) {
+          const std::span<const double> own = policy(player, h, s);
+          std::copy(own.begin(), own.end(), rows[player].begin());
+        }
+        certifier.set(h, s, [&](const NestedCertifier::Absorb& absorb) { absorb(rows, 1.0); });
+      });
   return certificate;
 }
 

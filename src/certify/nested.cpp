@@ -177,11 +177,12 @@ class Certifier final : public NestedCertifier {
       std::vector<double> profile(frame_.max_profile_size());
       const std::span<const std::uint32_t> begins = frame_.action_begins(h, s);
       double sum = 0.0;
+      double lost = 0.0;
       for (std::size_t a = 0; a < chances.size(); ++a) {
         if (!(chances[a] > 0.0)) continue;
         put_pure(a, begins, std::span(profile).first(begins.back()));
         const bool first = sum == 0.0;
-        sum += chances[a];
+        add_compensated(sum, lost, chances[a]);
         absorb({h, s, Profile(begins, profile)}, first ? 1.0 : chances[a] / sum, scratch);
       }
     }

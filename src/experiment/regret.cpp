@@ -4,18 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "text_table.h"
-#include "vlearn/bandit/exp3_ix.h"
-#include "vlearn/bandit/ftrl.h"
-#include "vlearn/bandit/ftrl_swap.h"
-#include "vlearn/bandit/log_barrier.h"
-#include "vlearn/bandit/noise_scaled.h"
-#include "vlearn/bandit/rigorous.h"
-#include "vlearn/bandit/tsallis.h"
 #include "vlearn/core/json.h"
+#include "vlearn/core/log.h"
 #include "vlearn/core/version.h"
+#include "vlearn/run/with_rule.h"
 
 namespace vlearn {
 namespace {
@@ -23,31 +16,14 @@ namespace {
 /// Of rules whose steps depend on how often a bound may fail.
 constexpr double kDelta = 0.01;
 
-/// use(rule) with the rule of a name, as the presets have it.
-template <class Use>
-void with_rule(RuleName name, std::uint64_t horizon, const Use& use) {
-  const double log_events = std::log(1.0 / kDelta);
-  switch (name) {
-    case RuleName::ftrl: return use(Ftrl<>(horizon));
-    case RuleName::ftrl_predictive: return use(Ftrl<>(horizon, {FtrlIndex::predictive}));
-    case RuleName::ftrl_rigorous: return use(FtrlRigorous<>(horizon, {log_events}));
-    case RuleName::ftrl_swap: return use(FtrlSwap<>(horizon));
-    case RuleName::ftrl_swap_rigorous: return use(FtrlSwapRigorous<>(horizon, {log_events}));
-    case RuleName::exp3_ix: return use(Exp3Ix<>(horizon));
-    case RuleName::tsallis: return use(Tsallis<>(horizon));
-    case RuleName::log_barrier: return use(LogBarrier<>(horizon));
-    case RuleName::noise_scaled: return use(NoiseScaled());
-    case RuleName::noise_scaled_swap: return use(NoiseScaledSwap());
-  }
-}
-
 /// At each number of visits, of one play.
 std::vector<double> regrets_of(RuleName name,
                                const RegretSettings& settings,
                                const RegretMatch& match,
                                std::uint64_t seed) {
   std::vector<double> regrets;
-  with_rule(name, settings.horizon, [&](const auto& rule) {
+  const RuleChoice choice{name, needs_control_variate(name), settings.horizon, -log(kDelta)};
+  with_rule(choice, [&](const auto& rule) {
     play_match(
         rule, match, seed, [](std::uint64_t) { return 0.0; },
         [&](std::uint64_t t, const WeightedAverages& averages) {
@@ -57,7 +33,7 @@ std::vector<double> regrets_of(RuleName name,
   return regrets;
 }
 
-std::string_view name_of(RegretKind kind) { return kind == RegretKind::swap ? "swap" : "external"; }
+std::string_view name_of(Regret kind) { return kind == Regret::swap ? "swap" : "external"; }
 std::string_view name_of(RuleName rule) { return kRuleNames[static_cast<std::size_t>(rule)]; }
 
 }  // namespace
@@ -90,7 +66,7 @@ RuleRegret measure_regret(RuleName rule,
                           const ParallelOptions& parallel) {
   RuleRegret result;
   result.rule = rule;
-  result.regret = has_swap_regret(rule) ? RegretKind::swap : RegretKind::external;
+  result.regret = has_swap_regret(rule) ? Regret::swap : Regret::external;
   std::vector<std::vector<double>> plays(kAdversaries.size() * settings.seeds);
   parallel_for(plays.size(), parallel, [&](std::size_t i) {
     const RegretMatch match{settings.horizon, settings.num_actions,

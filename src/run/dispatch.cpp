@@ -1,7 +1,7 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the name of a rule to its type: the only place that knows all of them.
+// Trainers and replayers whose rule is chosen at run time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,18 +11,12 @@
 #include <vector>
 
 #include "vlearn/agent/bonus.h"
-#include "vlearn/bandit/exp3_ix.h"
-#include "vlearn/bandit/ftrl.h"
-#include "vlearn/bandit/ftrl_swap.h"
-#include "vlearn/bandit/log_barrier.h"
-#include "vlearn/bandit/noise_scaled.h"
-#include "vlearn/bandit/rigorous.h"
-#include "vlearn/bandit/tsallis.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/hash.h"
 #include "vlearn/core/text.h"
 #include "vlearn/run/self_play.h"
 #include "vlearn/run/trainer.h"
+#include "vlearn/run/with_rule.h"
 #include "with_dummy.h"
 
 namespace vlearn {
@@ -259,43 +253,6 @@ class RuleTrainer final : public Trainer {
   Watch watch_;
   std::vector<double> profile_;
 };
-
-/// Which rule, over which H; log_events for the rigorous ones.
-struct RuleChoice {
-  RuleName name;
-  bool control_variate;
-  std::uint64_t horizon;
-  double log_events;
-};
-
-/// use(rule), with or without control variates, its steps made by the caller.
-template <template <ControlVariate> class Rule, class Use, class... Steps>
-auto with_variates(const RuleChoice& choice, const Use& use, const Steps&... steps) {
-  if (choice.control_variate) return use(Rule<ControlVariate::on>(choice.horizon, steps...));
-  return use(Rule<ControlVariate::off>(choice.horizon, steps...));
-}
-
-/// use(rule) for the rule of that name.
-template <class Use>
-auto with_rule(const RuleChoice& choice, const Use& use) {
-  const double log_events = choice.log_events;
-  switch (choice.name) {
-    case RuleName::ftrl_predictive:
-      return with_variates<Ftrl>(choice, use, FtrlSteps{FtrlIndex::predictive});
-    case RuleName::ftrl_rigorous:
-      return with_variates<FtrlRigorous>(choice, use, RigorousSteps<Regret::external>{log_events});
-    case RuleName::ftrl_swap: return with_variates<FtrlSwap>(choice, use);
-    case RuleName::ftrl_swap_rigorous:
-      return with_variates<FtrlSwapRigorous>(choice, use, RigorousSteps<Regret::swap>{log_events});
-    case RuleName::exp3_ix: return with_variates<Exp3Ix>(choice, use);
-    case RuleName::tsallis: return with_variates<Tsallis>(choice, use);
-    case RuleName::log_barrier: return with_variates<LogBarrier>(choice, use);
-    case RuleName::noise_scaled: return use(NoiseScaled());
-    case RuleName::noise_scaled_swap: return use(NoiseScaledSwap());
-    case RuleName::ftrl: break;
-  }
-  return with_variates<Ftrl>(choice, use);
-}
 
 }  // namespace
 

@@ -28,12 +28,12 @@ struct Setting {
   std::uint64_t horizon;
   std::size_t num_actions;
   double delta;
-  RegretKind regret;
+  Regret regret;
   std::vector<std::uint64_t> visits;  // where the bounds are looked at
   int num_seeds = 1000;
 
   [[nodiscard]] double rows() const {
-    return regret == RegretKind::swap ? static_cast<double>(num_actions) : 1.0;
+    return regret == Regret::swap ? static_cast<double>(num_actions) : 1.0;
   }
   [[nodiscard]] double iota() const {
     return std::log(rows() * static_cast<double>(num_actions) / delta);
@@ -41,9 +41,9 @@ struct Setting {
 };
 
 // At the last of these t the corollaries' bounds are below 0.3.
-Setting paper_index() { return {1, 3, 0.1, RegretKind::external, {1000, 4000, 12'000}}; }
-Setting predictive_index() { return {2, 2, 0.1, RegretKind::external, {1000, 5000, 14'000}}; }
-Setting swap() { return {1, 2, 0.1, RegretKind::swap, {1000, 5000, 18'000}}; }
+Setting paper_index() { return {1, 3, 0.1, Regret::external, {1000, 4000, 12'000}}; }
+Setting predictive_index() { return {2, 2, 0.1, Regret::external, {1000, 5000, 14'000}}; }
+Setting swap() { return {1, 2, 0.1, Regret::swap, {1000, 5000, 18'000}}; }
 
 /// A bound, the largest value seen, and how many seeds exceeded it.
 struct Count {
@@ -186,24 +186,24 @@ TEST_P(RegretBounds, OfFtrlSwapHold) {
 
 // The same, with more actions, more steps and smaller delta.
 TEST_P(RegretBoundsSlow, OfFtrlHold) {
-  const Setting setting{5, 4, 0.01, RegretKind::external, {10'000, 50'000, 140'000}};
+  const Setting setting{5, 4, 0.01, Regret::external, {10'000, 50'000, 140'000}};
   expect_bounds(setting, FtrlSteps{}, Ftrl<>(setting.horizon), GetParam());
 }
 
 TEST_P(RegretBoundsSlow, OfPredictiveFtrlHold) {
-  const Setting setting{5, 4, 0.01, RegretKind::external, {10'000, 50'000, 140'000}};
+  const Setting setting{5, 4, 0.01, Regret::external, {10'000, 50'000, 140'000}};
   const FtrlSteps steps{FtrlIndex::predictive};
   expect_bounds(setting, steps, Ftrl<>(setting.horizon, steps), GetParam());
 }
 
 TEST_P(RegretBoundsSlow, OfFtrlSwapHold) {
-  const Setting setting{2, 3, 0.05, RegretKind::swap, {10'000, 40'000, 110'000}};
+  const Setting setting{2, 3, 0.05, Regret::swap, {10'000, 40'000, 110'000}};
   expect_bounds(setting, FtrlSwapSteps{}, FtrlSwap<>(setting.horizon), GetParam());
 }
 
 // Theorem 20 is about all steps with eta_i <= 2 gamma_i, so about those of exp3-ix too.
 TEST_P(RegretBoundsSlow, OfExp3IxHold) {
-  const Setting setting{2, 3, 0.05, RegretKind::external, {2000, 10'000, 40'000}};
+  const Setting setting{2, 3, 0.05, Regret::external, {2000, 10'000, 40'000}};
   expect_bounds(setting, Exp3IxSteps{}, Exp3Ix<>(setting.horizon), GetParam());
 }
 

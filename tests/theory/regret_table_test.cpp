@@ -32,7 +32,7 @@ struct Measured {
 using Row = std::array<Measured, kAdversaries.size()>;
 
 template <class Rule>
-Row measure(const char* name, const Rule& rule, RegretKind regret) {
+Row measure(const char* name, const Rule& rule, Regret regret) {
   Row row{};
   std::printf("| %s |", name);
   for (std::size_t i = 0; i < row.size(); ++i) {
@@ -79,8 +79,8 @@ TEST(RegretTable, RulesLearn) {
   std::printf("\n|---|---|---|---|---|---|---|\n");
   constexpr auto on = ControlVariate::on;
   constexpr auto missed = Switches::may_be_missed;
-  constexpr auto external = RegretKind::external;
-  constexpr auto swap = RegretKind::swap;
+  constexpr auto external = Regret::external;
+  constexpr auto swap = Regret::swap;
   constexpr std::uint64_t h = kHorizon;
   const FtrlSteps predictive{FtrlIndex::predictive};
 

@@ -195,7 +195,7 @@ template <class Steps, class Rule>
 double largest_excess(const Steps& steps, const Rule& rule, RegretMatch match) {
   const auto horizon = static_cast<double>(match.horizon);
   const auto n = static_cast<double>(match.num_actions);
-  const double rows = match.regret == RegretKind::swap ? n : 1.0;
+  const double rows = match.regret == Regret::swap ? n : 1.0;
   const AlphaWeights alpha(match.horizon);
   double largest = -1e9;
   for (const auto& [adversary, name] : kAdversaries) {
@@ -219,10 +219,10 @@ TEST(FirstInequality, HoldsInEveryPlay) {
   for (const std::uint64_t horizon : kHorizons) {
     for (const std::size_t n : {2U, 3U, 5U}) {
       const FtrlSteps steps{FtrlIndex::predictive};
-      RegretMatch match{horizon, n, {}, RegretKind::external, 300};
+      RegretMatch match{horizon, n, {}, Regret::external, 300};
       EXPECT_LE(largest_excess(steps, Ftrl<>(horizon, steps), match), kRounding);
       EXPECT_LE(largest_excess(steps, Ftrl<>(horizon), match), kRounding);
-      match.regret = RegretKind::swap;
+      match.regret = Regret::swap;
       const SwapLeader<PredictiveSwapSteps> predictive(horizon);
       EXPECT_LE(largest_excess(PredictiveSwapSteps{}, predictive, match), kRounding);
       EXPECT_LE(largest_excess(FtrlSwapSteps{}, FtrlSwap<>(horizon), match), kRounding);
@@ -231,7 +231,7 @@ TEST(FirstInequality, HoldsInEveryPlay) {
 }
 
 TEST(FirstInequality, FailsForWrongSteps) {
-  const RegretMatch match{2, 3, {}, RegretKind::external, 3000};
+  const RegretMatch match{2, 3, {}, Regret::external, 3000};
   const auto excess = [&](double factor) {
     const test::Scaled<FtrlSteps> steps{{FtrlIndex::predictive}, factor};
     return largest_excess(FtrlSteps{}, FollowLeader<test::Scaled<FtrlSteps>>(2, steps), match);

@@ -113,6 +113,7 @@ class Leader {
   }
 
   [[nodiscard]] double decay(std::uint64_t visit) const noexcept { return alpha_.decay(visit); }
+  [[nodiscard]] double share(std::uint64_t visit) const noexcept { return alpha_.rate(visit); }
 
   /// The loss of a visit as its log has it; with control variates.
   [[nodiscard]] double logged_loss(const BanditCell& cell,
@@ -207,8 +208,8 @@ class FollowLeader : public Leader<Steps, kVariate> {
   void add_losses(const BanditCell& cell,
                   Action action,
                   const Increment& increment,
-                  const VisitSteps& steps) const noexcept {
-    const RowStep step = row_step(steps.decay, action, increment);
+                  std::uint64_t visit) const noexcept {
+    const RowStep step = row_step(this->decay(visit), action, increment);
     advance_losses(cell.num_actions, std::span(&step, 1), this->means(cell), this->rows(cell));
     this->grow_mean(cell, action, increment);
   }

@@ -84,15 +84,6 @@ class SwapLeader : public Leader<Steps, kVariate> {
     stationary_distribution({cell.scratch, n * n}, {cell.state, n});
     this->grow_mean(cell, action, increment);
   }
-
- protected:
-  /// Nothing can be left out.
-  void add_losses(const BanditCell& cell,
-                  Action action,
-                  const Increment& increment,
-                  const VisitSteps& steps) const noexcept {
-    apply(cell, action, increment, steps);
-  }
 };
 
 template <ControlVariate kVariate = ControlVariate::off>

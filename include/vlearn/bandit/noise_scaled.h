@@ -96,17 +96,18 @@ class ScaledByNoise : public Rule {
   void replay(const BanditCell& cell,
               std::uint64_t done,
               std::span<const LoggedVisit> log) const noexcept {
-    const std::size_t n = cell.num_actions;
     for (std::size_t i = 0; i < log.size(); ++i) {
       const auto& [action, increment] = log[i];
-      const VisitSteps steps = this->steps(n, done + i + 1);
-      // Of losses alone nobody asks how large the steps are.
-      if (this->forgettable(n) == 0 || i + 1 == log.size()) {
-        apply(cell, action, increment, steps);
-      } else {
-        add_noise(cell, action, increment, steps.share);
-        Rule::add_losses(cell, action, increment, steps);
+      const std::uint64_t visit = done + i + 1;
+      if constexpr (requires { this->add_losses(cell, log[i].action, log[i].increment, visit); }) {
+        if (i + 1 < log.size()) {
+          // Of losses alone nobody asks how large the steps are.
+          add_noise(cell, action, increment, this->share(visit));
+          this->add_losses(cell, action, increment, visit);
+          continue;
+        }
       }
+      apply(cell, action, increment, this->steps(cell.num_actions, visit));
     }
   }
 

@@ -28,7 +28,7 @@ struct RegretSettings {
 
 struct RuleRegret {
   RuleName rule = RuleName::ftrl;
-  RegretKind regret = RegretKind::external;
+  Regret regret = Regret::external;
   /// Over the seeds, at each number of visits, against each of kAdversaries.
   std::vector<std::array<Quartiles, kAdversaries.size()>> at;
 };

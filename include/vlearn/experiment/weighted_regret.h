@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vlearn/bandit/rigorous.h"
 #include "vlearn/bandit/rule.h"
 #include "vlearn/core/alpha.h"
 #include "vlearn/core/random.h"
@@ -100,14 +101,12 @@ class Opponent {
   std::vector<double> wave_;
 };
 
-enum class RegretKind : std::uint8_t { external, swap };
-
 /// The weighted averages of one play. Comparators: external, all plays become b'; swap, the plays
 /// of row b become b'. Row b weighs visit i with theta_i(b); external regret has one row of weight
 /// one.
 class WeightedAverages {
  public:
-  WeightedAverages(std::uint64_t horizon, std::size_t num_actions, RegretKind kind)
+  WeightedAverages(std::uint64_t horizon, std::size_t num_actions, Regret kind)
       : alpha_(horizon),
         n_(num_actions),
         kind_(kind),
@@ -133,7 +132,7 @@ class WeightedAverages {
     average(excess_, eta * (estimate - all));
     average(second_order_, eta * policy[action] * estimate * estimate);
     for (std::size_t row = 0; row < num_rows(); ++row) {
-      const double scale = kind_ == RegretKind::swap ? policy[row] : 1.0;
+      const double scale = kind_ == Regret::swap ? policy[row] : 1.0;
       for (std::size_t b = 0; b < n_; ++b) {
         average(losses_[row * n_ + b], scale * losses[b]);
         average(estimates_[row * n_ + b], b == action ? scale * estimate : 0.0);
@@ -161,7 +160,7 @@ class WeightedAverages {
   [[nodiscard]] double second_order() const { return second_order_; }
 
  private:
-  [[nodiscard]] std::size_t num_rows() const { return kind_ == RegretKind::swap ? n_ : 1; }
+  [[nodiscard]] std::size_t num_rows() const { return kind_ == Regret::swap ? n_ : 1; }
 
   template <class Value>
   [[nodiscard]] double sum_of_largest(Value value) const {
@@ -176,7 +175,7 @@ class WeightedAverages {
 
   AlphaWeights alpha_;
   std::size_t n_;
-  RegretKind kind_;
+  Regret kind_;
   double played_ = 0.0;
   double played_estimate_ = 0.0;
   double excess_ = 0.0;
@@ -190,7 +189,7 @@ struct RegretMatch {
   std::uint64_t horizon;  // H of the weights
   std::size_t num_actions;
   Adversary adversary;
-  RegretKind regret;
+  Regret regret;
   std::uint64_t num_visits;
 };
 

@@ -16,11 +16,11 @@ RegretSettings quick() { return {.visits = {10, 300}, .seeds = 3}; }
 TEST(Regret, IsThatOfThePlays) {
   const RegretSettings settings = quick();
   const RuleRegret measured = measure_regret(RuleName::ftrl, settings, {.threads = 2});
-  EXPECT_EQ(measured.regret, RegretKind::external);
+  EXPECT_EQ(measured.regret, Regret::external);
   ASSERT_EQ(measured.at.size(), 2U);
   for (std::size_t i = 0; i < kAdversaries.size(); ++i) {
     const RegretMatch match{settings.horizon, settings.num_actions, kAdversaries.at(i).adversary,
-                            RegretKind::external, 300};
+                            Regret::external, 300};
     std::vector<double> at_ten;
     std::vector<double> at_the_end;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -41,7 +41,7 @@ TEST(Regret, EveryRuleIsMeasuredAndSaysWhatIsProven) {
   for (std::size_t i = 0; i < kRuleNames.size(); ++i) {
     const auto rule = static_cast<RuleName>(i);
     rules.push_back(measure_regret(rule, quick(), {.threads = 1}));
-    EXPECT_EQ(rules.back().regret == RegretKind::swap, has_swap_regret(rule));
+    EXPECT_EQ(rules.back().regret == Regret::swap, has_swap_regret(rule));
     // Everybody learns that one action is better than all others.
     EXPECT_LT(rules.back().at[1][0].median, rules.back().at[0][0].median) << kRuleNames.at(i);
     const bool proven = proof_of(rule).starts_with("proven: ");
