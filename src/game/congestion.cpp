@@ -9,6 +9,7 @@
 #include <cmath>
 #include <utility>
 
+#include "head_counts.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
 #include "vlearn/core/simplex.h"
@@ -38,28 +39,6 @@ void convolve(std::span<const double> from, double p, std::span<double> to) noex
   to[0] = stay * from[0];
   for (std::size_t n = 1; n < size; ++n) to[n] = stay * from[n] + p * from[n - 1];
   to[size] = p * from[size - 1];
-}
-
-/// values[j] = E[reward(1 + number of others on the route)] for every player j, where player i is
-/// on it with probability chances[i]: congestion.h has the recursion. `laws` holds F_0, F_1, ...,
-/// F_{m-1} one after the other, `given` G_k.
-void expected_rewards(std::span<const double> chances,
-                      std::span<const double> reward_of_count,
-                      std::span<double> laws,
-                      std::span<double> given,
-                      std::span<double> values) noexcept {
-  const std::size_t m = chances.size();
-  const auto law = [&](std::size_t k) { return laws.subspan(k * (k + 1) / 2, k + 1); };
-  law(0)[0] = 1.0;
-  for (std::size_t k = 1; k < m; ++k) convolve(law(k - 1), chances[k - 1], law(k));
-  // G_m(n): all others are counted, the player itself makes one more.
-  std::copy(reward_of_count.begin(), reward_of_count.end(), given.begin());
-  for (std::size_t k = m; k > 0; --k) {
-    values[k - 1] = dot(law(k - 1), given);
-    // G_{k-1}(n) = (1 - p_k) G_k(n) + p_k G_k(n + 1), for the n <= k - 2 that are still needed.
-    const double p = chances[k - 1];
-    for (std::size_t n = 0; n + 1 < k; ++n) given[n] = (1.0 - p) * given[n] + p * given[n + 1];
-  }
 }
 
 }  // namespace
@@ -209,26 +188,21 @@ void CongestionGame::fill_chances(std::size_t cell,
   }
 }
 
-void CongestionGame::add_transition(std::size_t cell,
-                                    std::span<const double> chances,
-                                    Player player,
-                                    std::span<const double> next,
-                                    std::span<double> q,
-                                    std::span<double> route_values) const noexcept {
-  const std::size_t m = frame_.num_players();
+void CongestionGame::add_next(std::size_t cell,
+                              Player player,
+                              std::span<const double> others,
+                              std::span<const double> next,
+                              std::span<double> q) const noexcept {
   const double slope = slope_of(cell);
-  double others = 0.0;  // what the routes are worth without this player
+  std::array<double, kMaxRoutes> worth;  // of a route's law; only the first num_routes() are used
+  double without = 0.0;                  // what all routes are worth without this player
   for (std::size_t b = 0; b < num_routes(); ++b) {
-    double mean = 0.0;  // expected number of others on the route
-    for (std::size_t i = 0; i < m; ++i) {
-      if (i != player.index()) mean += chances[b * m + i];
-    }
-    route_values[b] = dot(row_of(cell, b), next);
-    others += (base_of(cell, b) + slope * mean) * route_values[b];
+    worth[b] = dot(row_of(cell, b), next);
+    without += (base_of(cell, b) + slope * others[b]) * worth[b];
   }
   const std::size_t first = frame_.begins_of_cell(cell)[player.index()];
   for (std::size_t a = 0; a < q.size(); ++a) {
-    q[a] += others + slope * route_values[routes_of(cell)[first + a]];
+    q[a] += without + slope * worth[routes_of(cell)[first + a]];
   }
 }
 
@@ -242,7 +216,7 @@ void CongestionGame::backup(const Stage& stage,
   const std::size_t cell = frame_.cell(h, s);
   std::span<double> memory = workspace.take(num_routes() * (m + 1) + 2 * (m + 1));
   const std::span<double> chances = cut(memory, num_routes() * m);
-  const std::span<double> route_values = cut(memory, num_routes());
+  const std::span<double> others = cut(memory, num_routes());
   std::span<double> law = cut(memory, m + 1);
   std::span<double> longer = cut(memory, m + 1);
   fill_chances(cell, profile, chances);
@@ -259,50 +233,99 @@ void CongestionGame::backup(const Stage& stage,
     }
     q[a] = frame_.range(Player(0)).to_unit(dot(law.first(m), rewards_of(cell, b)));
   }
-  if (!frame_.is_last(h)) add_transition(cell, chances, player, next, q, route_values);
+  if (frame_.is_last(h)) return;
+  for (std::size_t b = 0; b < num_routes(); ++b) {
+    others[b] = 0.0;
+    for (std::size_t i = 0; i < m; ++i) {
+      if (i != player.index()) others[b] += chances[b * m + i];
+    }
+  }
+  add_next(cell, player, others, next, q);
+}
+
+CongestionGame::Crowd CongestionGame::crowd_at(const Stage& stage, Workspace& workspace) const {
+  const std::size_t m = frame_.num_players();
+  const std::size_t cell = frame_.cell(stage.h, stage.s);
+  std::span<double> memory = workspace.take(3 * num_routes() * m);
+  const std::span<double> chances = cut(memory, num_routes() * m);  // [route][player]
+  const Crowd crowd{cut(memory, num_routes() * m), cut(memory, num_routes() * m)};
+  fill_chances(cell, stage.profile, chances);
+  auto& counts = workspace.keep<HeadCounts>(m);
+  for (std::size_t b = 0; b < num_routes(); ++b) {
+    const std::span<const double> own = chances.subspan(b * m, m);
+    const std::span<const double> on_route = counts.expected_rewards(own, rewards_of(cell, b));
+    for (std::size_t i = 0; i < m; ++i) crowd.rewards[i * num_routes() + b] = on_route[i];
+    // Those before a player, and then those after it: nothing is subtracted.
+    double before = 0.0;
+    for (std::size_t i = 0; i < m; ++i) {
+      crowd.others[i * num_routes() + b] = before;
+      before += own[i];
+    }
+    double after = 0.0;
+    for (std::size_t i = m; i-- > 0;) {
+      crowd.others[i * num_routes() + b] += after;
+      after += own[i];
+    }
+  }
+  return crowd;
+}
+
+void CongestionGame::fill_rewards(std::size_t cell,
+                                  const Crowd& crowd,
+                                  Player player,
+                                  std::span<double> q) const noexcept {
+  const RewardRange& range = frame_.range(Player(0));
+  const std::span<const std::uint32_t> routes =
+      routes_of(cell).subspan(frame_.begins_of_cell(cell)[player.index()], q.size());
+  const double* const rewards = crowd.rewards.data() + player.index() * num_routes();
+  for (std::size_t a = 0; a < q.size(); ++a) q[a] = range.to_unit(rewards[routes[a]]);
 }
 
 void CongestionGame::backup_all(const Stage& stage,
                                 const NextValues& next,
                                 const ActionValues& q,
                                 Workspace& workspace) const {
-  const auto& [h, s, profile] = stage;
-  const std::size_t m = frame_.num_players();
-  const std::size_t cell = frame_.cell(h, s);
-  std::span<double> memory = workspace.take(num_routes() * (2 * m + 1) + m + m * (m + 1) / 2);
-  const std::span<double> chances = cut(memory, num_routes() * m);
-  const std::span<double> values = cut(memory, num_routes() * m);  // [route][player]
-  const std::span<double> route_values = cut(memory, num_routes());
-  const std::span<double> given = cut(memory, m);
-  const std::span<double> laws = memory;
-
-  fill_chances(cell, profile, chances);
-  for (std::size_t b = 0; b < num_routes(); ++b) {
-    expected_rewards(chances.subspan(b * m, m), rewards_of(cell, b), laws, given,
-                     values.subspan(b * m, m));
+  const std::size_t cell = frame_.cell(stage.h, stage.s);
+  const Crowd crowd = crowd_at(stage, workspace);
+  for (const Player player : all<Player>(frame_.num_players())) {
+    fill_rewards(cell, crowd, player, q[player]);
+    if (frame_.is_last(stage.h)) continue;
+    add_next(cell, player, others_of(crowd, player), next[player], q[player]);
   }
-  const RewardRange& range = frame_.range(Player(0));
-  for (const Player player : all<Player>(m)) {
+}
+
+void CongestionGame::backup_both(const Stage& stage,
+                                 const NextValues& follow,
+                                 const NextValues& deviate,
+                                 std::span<double> values,
+                                 const ActionValues& q,
+                                 Workspace& workspace) const {
+  const std::size_t cell = frame_.cell(stage.h, stage.s);
+  const Crowd crowd = crowd_at(stage, workspace);
+  const bool last = frame_.is_last(stage.h);
+  for (const Player player : all<Player>(frame_.num_players())) {
     const std::span<double> own = q[player];
-    const std::size_t first = frame_.begins_of_cell(cell)[player.index()];
-    for (std::size_t a = 0; a < own.size(); ++a) {
-      own[a] = range.to_unit(values[routes_of(cell)[first + a] * m + player.index()]);
-    }
-    if (!frame_.is_last(h)) add_transition(cell, chances, player, next[player], own, route_values);
+    fill_rewards(cell, crowd, player, own);
+    if (!last) add_next(cell, player, others_of(crowd, player), follow[player], own);
+    values[player.index()] = dot(stage.profile[player], own);
+    if (last) continue;
+    fill_rewards(cell, crowd, player, own);
+    add_next(cell, player, others_of(crowd, player), deviate[player], own);
   }
 }
 
 double CongestionGame::backup_error(double largest_next) const noexcept {
   // Rewards: each player adds at most three roundings to F and to G (1 - p, two products, a sum,
-  // on non-negative numbers if rewards are; shifting the range costs its size over its width), and
-  // the sum over n at most m more. The transition: m additions for a mean, the row, the routes.
+  // on non-negative numbers if rewards are; shifting the range costs its size over its width), the
+  // sum over n at most m more, and counts that are dropped less than one. The transition: m
+  // additions for a mean, the row, the routes.
   const auto m = static_cast<double>(frame_.num_players());
   const RewardRange& range = frame_.range(Player(0));
   const double size =
       std::max(std::abs(range.low), std::abs(range.high)) / (range.high - range.low);
   const auto longest = static_cast<double>(frame_.max_states() + num_routes());
   return 2.0 * 0x1p-53 *
-         ((7.0 * m + 4.0) * std::max(size, 1.0) + (m + longest + 8.0) * largest_next);
+         ((7.0 * m + 5.0) * std::max(size, 1.0) + (m + longest + 8.0) * largest_next);
 }
 
 void CongestionGame::add_law_to(Sha256& hash) const {

@@ -17,6 +17,7 @@
 //                  SampledGame of it (discovered.h)
 #pragma once
 
+#include <any>
 #include <concepts>
 #include <cstdint>
 #include <span>
@@ -46,8 +47,16 @@ class Workspace {
     return std::span(values_).first(size);
   }
 
+  /// An object of the model's own, T(size), which stays from call to call.
+  template <class T>
+  [[nodiscard]] T& keep(std::size_t size) {
+    T* const kept = std::any_cast<T>(&kept_);
+    return kept != nullptr && kept->size() == size ? *kept : kept_.emplace<T>(size);
+  }
+
  private:
   std::vector<double> values_;
+  std::any kept_;
 };
 
 template <class G>

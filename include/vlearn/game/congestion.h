@@ -11,12 +11,9 @@
 // player.
 //
 // backup needs no joint actions. The expected reward of player j on b is an expectation over the
-// number of others on b, a sum of independent coin tosses (a Poisson-binomial count). For all
-// players at once: F_k, the law of the count among the first k players, forwards; G_k(n), the
-// expected reward given n others among the first k, backwards; and the value of player j is
-// sum_n F_{j-1}(n) G_j(n). No subtraction anywhere, so every digit counts, for any probabilities;
-// 1.5 m^2 multiply-adds per route. The transition is linear in the counts and needs their means
-// only.
+// number of others on b, a sum of independent coin tosses (a Poisson-binomial count), which
+// src/game/head_counts.h has for all players at once, in O(m^1.5) up to logarithms per route. The
+// transition is linear in the counts and needs their means only.
 #pragma once
 
 #include <cstddef>
@@ -69,6 +66,13 @@ class CongestionGame {
                   const NextValues& next,
                   const ActionValues& q,
                   Workspace& workspace) const;
+  /// As backup_both.h has it; the counting is done once.
+  void backup_both(const Stage& stage,
+                   const NextValues& follow,
+                   const NextValues& deviate,
+                   std::span<double> values,
+                   const ActionValues& q,
+                   Workspace& workspace) const;
   [[nodiscard]] double backup_error(double largest_next) const noexcept;
   void add_law_to(Sha256& hash) const;
 
@@ -87,13 +91,28 @@ class CongestionGame {
   void fill_chances(std::size_t cell,
                     const Profile& profile,
                     std::span<double> chances) const noexcept;
-  /// Adds the part of the next state to one player's q.
-  void add_transition(std::size_t cell,
-                      std::span<const double> chances,
-                      Player player,
-                      std::span<const double> next,
-                      std::span<double> q,
-                      std::span<double> route_values) const noexcept;
+  /// What the profile of a stage means to each player on each route, [player][route].
+  struct Crowd {
+    std::span<double> rewards;  ///< expected, user's units
+    std::span<double> others;   ///< expected number on it
+  };
+  [[nodiscard]] Crowd crowd_at(const Stage& stage, Workspace& workspace) const;
+  [[nodiscard]] std::span<const double> others_of(const Crowd& crowd,
+                                                  Player player) const noexcept {
+    return crowd.others.subspan(player.index() * num_routes(), num_routes());
+  }
+  /// The expected reward of each own action.
+  void fill_rewards(std::size_t cell,
+                    const Crowd& crowd,
+                    Player player,
+                    std::span<double> q) const noexcept;
+  /// Adds the part of the next state to one player's q; others[route] is the expected number of
+  /// others on it.
+  void add_next(std::size_t cell,
+                Player player,
+                std::span<const double> others,
+                std::span<const double> next,
+                std::span<double> q) const noexcept;
 
   Frame frame_;
   CongestionOptions options_;

@@ -7,11 +7,14 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <boost/multiprecision/cpp_dec_float.hpp>
 #include <numeric>
+#include <utility>
 
 #include "support/expect_error.h"
 #include "vlearn/core/random.h"
+#include "vlearn/core/simd.h"
 #include "vlearn/game/any_game.h"
 
 namespace vlearn {
@@ -113,6 +116,105 @@ TEST(Congestion, CountsAHundredPlayersToTheLastDigits) {
     }
   }
   EXPECT_LT(game.backup_error(1.0), 1e-12);
+}
+
+/// A one-shot game of two routes with these rewards of their counts.
+CongestionGame two_routes(std::size_t players, std::vector<double> rewards) {
+  return {Frame({.num_players = players,
+                 .horizon = 1,
+                 .num_states = {1},
+                 .num_actions = std::vector<std::uint32_t>(players, 2),
+                 .ranges = std::vector<RewardRange>(players, {-1.0, 1.0})}),
+          {.num_routes = 2, .rewards = std::move(rewards), .transitions = {1.0, 1.0}}};
+}
+
+/// backup_all() where player i takes the first route with chances[i], [player][route].
+std::vector<double> backed_up(const CongestionGame& game, const std::vector<double>& chances) {
+  const auto begins = game.frame().action_begins(Step(0), State(0));
+  std::vector<double> policies;
+  for (const double p : chances) policies.insert(policies.end(), {p, 1.0 - p});
+  std::vector<double> q(policies.size());
+  Workspace workspace;
+  game.backup_all({Step(0), State(0), Profile(begins, policies)}, NextValues(),
+                  ActionValues(begins, q), workspace);
+  return q;
+}
+
+/// What player j earns on a route that player i is on with chances[i]: the whole count, of all the
+/// others, and nothing dropped.
+double plain_value(const std::vector<double>& chances,
+                   std::span<const double> rewards,
+                   std::size_t j) {
+  std::vector<long double> law = {1.0L};
+  for (std::size_t i = 0; i < chances.size(); ++i) {
+    if (i == j) continue;
+    const long double p = chances[i];
+    law.push_back(0.0L);
+    for (std::size_t n = law.size() - 1; n > 0; --n) law[n] = (1.0L - p) * law[n] + p * law[n - 1];
+    law[0] *= 1.0L - p;
+  }
+  long double value = 0.0L;
+  for (std::size_t n = 0; n < law.size(); ++n) value += law[n] * rewards[n];
+  return static_cast<double>((value + 1.0L) / 2.0L);
+}
+
+std::vector<std::vector<double>> awkward_chances(std::size_t m) {
+  Draws draws({.seed = 4, .purpose = Purpose::test});
+  std::vector<std::vector<double>> all(9, std::vector<double>(m));
+  for (std::size_t i = 0; i < m; ++i) {
+    const bool early = 2 * i < m;
+    const double u = draws.uniform();
+    const std::array<double, 9> chances = {0.1,
+                                           0.5,
+                                           early ? 1.0 : 0.0,  // a count without one is another
+                                           early ? 0.0 : 1.0,
+                                           i % 2 == 0 ? 1.0 : 1e-300,
+                                           u,
+                                           u < 0.9 ? 0.0 : 1.0,
+                                           early ? 1.0 - 1e-12 : 1e-12,
+                                           static_cast<double>(i + 1) / static_cast<double>(m + 1)};
+    for (std::size_t k = 0; k < chances.size(); ++k) all[k][i] = chances[k];
+  }
+  return all;
+}
+
+TEST(Congestion, DropsNoCountThatMatters) {
+  for (const std::size_t m : {1U, 2U, 3U, 7U, 8U, 9U, 16U, 17U, 100U, 257U, 1000U}) {
+    Draws draws({.seed = m, .purpose = Purpose::test});
+    std::vector<double> rewards(2 * m);
+    for (double& reward : rewards) reward = 2.0 * draws.uniform() - 1.0;
+    const CongestionGame game = two_routes(m, rewards);
+    const std::vector<std::vector<double>> cases = awkward_chances(m);
+    for (std::size_t k = 0; k < cases.size(); ++k) {
+      const std::vector<double>& first = cases[k];
+      std::vector<double> second;
+      for (const double p : first) second.push_back(1.0 - p);
+      const std::vector<double> q = backed_up(game, first);
+      for (const std::size_t j : {std::size_t{0}, m / 3, m / 2, m - 1}) {
+        EXPECT_NEAR(q[2 * j], plain_value(first, std::span(rewards).first(m), j), 1e-13)
+            << m << " players, case " << k << ", player " << j;
+        EXPECT_NEAR(q[2 * j + 1], plain_value(second, std::span(rewards).last(m), j), 1e-13)
+            << m << " players, case " << k << ", player " << j;
+      }
+    }
+  }
+}
+
+TEST(Congestion, CountsTheSameBitsInEveryInstructionSet) {
+  for (const std::size_t m : {3U, 10U, 300U}) {
+    Draws draws({.seed = m, .purpose = Purpose::test});
+    std::vector<double> rewards(2 * m);
+    for (double& reward : rewards) reward = 2.0 * draws.uniform() - 1.0;
+    const CongestionGame game = two_routes(m, rewards);
+    for (const std::vector<double>& chances : awkward_chances(m)) {
+      const std::vector<double> best = backed_up(game, chances);
+      for (const std::string& target : simd_targets()) {
+        use_simd_target(target);
+        EXPECT_EQ(backed_up(game, chances), best) << target << ", " << m << " players";
+      }
+      use_simd_target("");
+    }
+  }
 }
 
 TEST(Congestion, RefusesWhatDoesNotFit) {
