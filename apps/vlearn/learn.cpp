@@ -306,6 +306,9 @@ std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& ru
   return text;
 }
 
+/// How much longer than learning alone a run may take for a certificate that nobody asked for.
+constexpr double kMostCost = 25.0;
+
 bool wants_certificate(const Options& options,
                        const LoadedGame& game,
                        const LearnConfig& config,
@@ -322,7 +325,7 @@ bool wants_certificate(const Options& options,
     throw Error(ErrorKind::usage, "--certify", "the law of the first state is not known");
   }
   const double cost = relative_cost(game.game, config.output);
-  const bool wanted = options.certify == "on" || options.until_gap || cost <= 4.0;
+  const bool wanted = options.certify == "on" || options.until_gap || cost <= kMostCost;
   if (tell && !options.quiet) {
     note(fmt::format("certifying {} about {:.2g} times the work of learning{}",
                      wanted ? "adds" : "would add", cost,
@@ -526,7 +529,7 @@ void add_learn(CLI::App& app, Task& task) {
   command
       ->add_option("--certify", options->certify,
                    "on, off or auto (default): certify while it learns, unless that takes more "
-                   "than four times as long as learning itself")
+                   "than 25 times as long as learning itself")
       ->check(CLI::IsMember({"on", "off", "auto"}));
   command->add_option("--until-gap", options->until_gap,
                       "Stop when the certified gap is at most this, in the units of the rewards; "
