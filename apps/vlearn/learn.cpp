@@ -197,7 +197,7 @@ Certificate certify_run(const Run& run,
   const std::uint64_t weights = output_weights(run.config, frame_of(game.game));
   const AssessedStart found = certifier.at(CertifiedStart::best);
   Certificate certificate = nested ? certify_nested(game.game, about, target, weights,
-                                                    certifier.episodes(), found, files, {})
+                                                    certifier.episodes(), found, files, parallel)
                                    : certify_played(game.game, about, target, config.output,
                                                     weights, certifier.episodes(), found);
   certificate.stream_hash = certifier.stream_hash();
@@ -238,6 +238,9 @@ void learn_one(Run& run,
         [&](Step h, State s, const Profile& profile) { certifier->visit(h, s, profile); });
     hooks.certifier = &*certifier;
   }
+  const auto crew = Crew::for_players(frame.num_players(), parallel.threads);
+  trainer->use(crew);
+  if (certifier) certifier->use(crew);
   const RunState state{*trainer, certifier ? &*certifier : nullptr};
   RunFolder folder(run.out, config_to_json(title, run.config),
                    run.config.history ? frame.num_players() : 0, run.existing);

@@ -28,6 +28,7 @@
 #include "vlearn/core/certificate.h"              // IWYU pragma: export
 #include "vlearn/core/compensated.h"              // IWYU pragma: export
 #include "vlearn/core/container.h"                // IWYU pragma: export
+#include "vlearn/core/crew.h"                     // IWYU pragma: export
 #include "vlearn/core/error.h"                    // IWYU pragma: export
 #include "vlearn/core/exp.h"                      // IWYU pragma: export
 #include "vlearn/core/file.h"                     // IWYU pragma: export
@@ -54,6 +55,7 @@
 #include "vlearn/experiment/quartiles.h"          // IWYU pragma: export
 #include "vlearn/experiment/regret.h"             // IWYU pragma: export
 #include "vlearn/experiment/weighted_regret.h"    // IWYU pragma: export
+#include "vlearn/experiment/results_file.h"       // IWYU pragma: export
 #include "vlearn/game/about.h"                    // IWYU pragma: export
 #include "vlearn/game/any_game.h"                 // IWYU pragma: export
 #include "vlearn/game/callback.h"                 // IWYU pragma: export

@@ -522,8 +522,10 @@ Certificate certify_nested(const AnyGame& game,
     }
     std::vector<std::unique_ptr<NestedWitness>> witnesses;
     witnesses.reserve(plans.size());
+    const auto crew = Crew::for_players(frame.num_players(), options.threads);
     for (const std::vector<WitnessPlan>& of_all : plans) {
       witnesses.push_back(make_nested_witness(game, target, weights, of_all));
+      witnesses.back()->use(crew);
     }
     replay_profiles(files, uniform ? episodes : assessed.start_episode - 1, options,
                     [&](Step h, State s, std::span<const double> policies) {
@@ -649,6 +651,7 @@ void certify_history(RunCertifier& certifier,
                      const std::function<bool(std::uint64_t episodes)>& is_recorded,
                      const ParallelOptions& options) {
   const std::uint64_t episodes = files.front().episodes();
+  certifier.use(Crew::for_players(frame.num_players(), options.threads));
   replay_profiles(files, episodes, options, [&](Step h, State s, std::span<const double> policies) {
     certifier.visit(h, s, Profile(frame.action_begins(h, s), policies));
     if (!frame.is_last(h)) return;

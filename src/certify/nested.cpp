@@ -264,6 +264,8 @@ class Certifier final : public NestedCertifier {
     return 2.0 * sum;
   }
 
+  void use(std::shared_ptr<Crew> crew) override { scratch_.workspace.use(std::move(crew)); }
+
   void save(ContainerWriter& writer) const override {
     std::vector<std::span<const std::uint64_t>> counts;
     std::vector<std::span<const double>> follow;
@@ -526,6 +528,8 @@ class Witness final : public NestedWitness {
     if (h.index() == 0) sums_.before_change(s.index(), visits_.episodes(), start_values(s));
     absorb({h, s, profile}, alpha_.rate(visits_.count(h, s)));
   }
+
+  void use(std::shared_ptr<Crew> crew) override { workspace_.use(std::move(crew)); }
 
   [[nodiscard]] std::vector<double> last() const override {
     return over_first_states(frame_, frame_.num_players(), [&](State s, std::span<double> values) {

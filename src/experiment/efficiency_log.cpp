@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "vlearn/core/error.h"
 #include "vlearn/core/hash.h"
@@ -18,8 +19,6 @@
 namespace vlearn {
 namespace {
 
-constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20U;
-constexpr JsonLimits kLineLimits = {.max_bytes = 4096, .max_depth = 4, .max_values = 64};
 constexpr std::uint64_t kMostEpisodes = std::uint64_t{1} << 53U;
 
 /// One hash of all choices of the learners: results of other choices are not mixed with these.
@@ -71,7 +70,7 @@ std::string result_line(const EfficiencySettings& settings, const PartResult& re
 PartResult parse_result_line(const EfficiencySettings& settings,
                              std::string_view line,
                              const std::string& source) {
-  const JsonDocument document = JsonDocument::parse(line, source, kLineLimits);
+  const JsonDocument document = JsonDocument::parse(line, source, kResultLimits);
   const JsonValue root = document.root();
   PartResult result;
   const JsonValue game = root.at("game");
@@ -122,55 +121,14 @@ PartResult parse_result_line(const EfficiencySettings& settings,
 }
 
 EfficiencyLog::EfficiencyLog(const std::filesystem::path& folder, EfficiencySettings settings)
-    : file_(folder / "results.jsonl"),
-      settings_(std::move(settings)),
-      header_(header_line(settings_) + "\n") {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) {
-    throw Error(ErrorKind::usage, folder.string(), "cannot be made: " + failure.message());
-  }
-  lock_.emplace(folder);
-  remove_temporary_files(folder);
-  std::uint64_t whole = 0;
-  if (std::filesystem::exists(file_)) {
-    const FileBytes bytes = FileBytes::read(file_, kMaxBytes);
-    whole = read(bytes.text());
-    append_.emplace(file_, whole);
-  } else {
-    append_.emplace(file_);
-  }
-  if (whole == 0) {
-    append_->append(header_);
-    append_->sync();
-  }
-}
-
-std::uint64_t EfficiencyLog::read(std::string_view text) {
-  std::uint64_t whole = 0;
-  for (std::size_t number = 1; whole < text.size(); ++number) {
-    const std::size_t end = text.find('\n', whole);
-    // Half a line. Of the first one only what we could have written: a file of somebody else stays.
-    if (end == std::string_view::npos && (number > 1 || header_.starts_with(text))) break;
-    const std::string_view line = text.substr(whole, std::min(end, text.size()) - whole);
-    const std::string source = fmt::format("{}:{}", file_.string(), number);
-    if (number == 1) {
-      if (std::string_view(header_).substr(0, header_.size() - 1) != line) {
-        throw Error(ErrorKind::usage, source, "has results of other settings",
-                    "go on with the settings of its first line and the version that wrote it, "
-                    "choose another folder with --out, or remove the file");
-      }
-    } else {
-      const PartResult result = parse_result_line(settings_, line, source);
-      if (!results_.emplace(Key{result.game, result.seed, result.part}, result).second) {
-        throw Error(ErrorKind::input, source, "says again what a line before it says",
-                    "remove one of them");
-      }
-    }
-    whole = end + 1;
-  }
-  return whole;
-}
+    : settings_(std::move(settings)),
+      file_(folder, header_line(settings_), [&](std::string_view line, const std::string& source) {
+        const PartResult result = parse_result_line(settings_, line, source);
+        if (!results_.emplace(Key{result.game, result.seed, result.part}, result).second) {
+          throw Error(ErrorKind::input, source, "says again what a line before it says",
+                      "remove one of them");
+        }
+      }) {}
 
 std::optional<PartResult> EfficiencyLog::find(std::size_t game,
                                               std::uint64_t seed,
@@ -181,16 +139,14 @@ std::optional<PartResult> EfficiencyLog::find(std::size_t game,
 }
 
 void EfficiencyLog::add(const PartResult& result) {
-  append_->append(result_line(settings_, result) + "\n");
-  append_->sync();
+  file_.add(result_line(settings_, result));
   results_.emplace(Key{result.game, result.seed, result.part}, result);
 }
 
 void EfficiencyLog::put_in_order() {
-  append_.reset();
-  std::string text = header_;
-  for (const auto& [key, result] : results_) text += result_line(settings_, result) + "\n";
-  write_file(file_, text);
+  std::vector<std::string> lines;
+  for (const auto& [key, result] : results_) lines.push_back(result_line(settings_, result));
+  file_.rewrite(lines);
 }
 
 }  // namespace vlearn

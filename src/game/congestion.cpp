@@ -19,6 +19,21 @@ namespace vlearn {
 namespace {
 
 constexpr std::size_t kMaxRoutes = 1024;
+/// A counter for each member of a crew.
+class Counters {
+ public:
+  explicit Counters(std::size_t num_players) : num_players_(num_players) { make(1); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return num_players_; }
+  [[nodiscard]] HeadCounts& of(std::size_t member) noexcept { return counts_[member]; }
+  void make(std::size_t members) {
+    while (counts_.size() < members) counts_.emplace_back(num_players_);
+  }
+
+ private:
+  std::size_t num_players_;
+  std::vector<HeadCounts> counts_;
+};
 
 [[noreturn]] void refuse(std::string place, std::string problem) {
   throw Error(ErrorKind::input, std::move(place), std::move(problem));
@@ -250,8 +265,7 @@ CongestionGame::Crowd CongestionGame::crowd_at(const Stage& stage, Workspace& wo
   const std::span<double> chances = cut(memory, num_routes() * m);  // [route][player]
   const Crowd crowd{cut(memory, num_routes() * m), cut(memory, num_routes() * m)};
   fill_chances(cell, stage.profile, chances);
-  auto& counts = workspace.keep<HeadCounts>(m);
-  for (std::size_t b = 0; b < num_routes(); ++b) {
+  const auto count = [&](HeadCounts& counts, std::size_t b) {
     const std::span<const double> own = chances.subspan(b * m, m);
     const std::span<const double> on_route = counts.expected_rewards(own, rewards_of(cell, b));
     for (std::size_t i = 0; i < m; ++i) crowd.rewards[i * num_routes() + b] = on_route[i];
@@ -266,6 +280,15 @@ CongestionGame::Crowd CongestionGame::crowd_at(const Stage& stage, Workspace& wo
       crowd.others[i * num_routes() + b] += after;
       after += own[i];
     }
+  };
+  auto& counters = workspace.keep<Counters>(m);
+  if (workspace.crew() == nullptr) {
+    for (std::size_t b = 0; b < num_routes(); ++b) count(counters.of(0), b);
+  } else {
+    counters.make(workspace.crew()->size());
+    workspace.crew()->run(num_routes(), [&](const Crew::Share& share) {
+      for (std::size_t b = share.begin; b < share.end; ++b) count(counters.of(share.member), b);
+    });
   }
   return crowd;
 }

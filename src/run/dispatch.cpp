@@ -62,6 +62,7 @@ class RuleTrainer final : public Trainer {
     }
   }
   void watch(Watch watch) override { watch_ = std::move(watch); }
+  void use(std::shared_ptr<Crew> crew) override { play_.use(std::move(crew)); }
   void keep_history(Sink sink) override {
     const std::vector<Seat> seats = this->seats();
     if (snapshot_size() > kMaxSnapshotNumbers) {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "vlearn/certify/certify.h"
+#include "vlearn/core/container.h"
 #include "vlearn/run/trainer.h"
 
 namespace vlearn {
@@ -41,7 +42,12 @@ void follow_gap(const AnyGame& game,
     const std::uint64_t until = next(trainer->episodes());
     trainer->play_until(until, cancel);
     if (cancel.requested()) return;
-    if (!see(point_of(frame, config.learner.target, certifier))) return;
+    GapPoint point = point_of(frame, config.learner.target, certifier);
+    ContainerWriter state("vlearn.state/1");
+    trainer->save(state);
+    certifier.save(state);
+    point.bytes = state.bytes();
+    if (!see(point)) return;
   }
 }
 

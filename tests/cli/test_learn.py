@@ -139,6 +139,14 @@ class Learn(CommandTest):
             same = (self.folder / "alone" / name).read_bytes()
             self.assertEqual(same, (folders["1"][2] / name).read_bytes())
 
+    def test_many_players_are_played_by_many_threads_alike(self):
+        runs = [self.folder / threads for threads in ("1", "2", "7")]
+        for run in runs:
+            game = "congestion:players=300,routes=5"
+            self.learn(game, "--episodes", "60", "--threads", run.name, "--out", run)
+        for name in (*FILES, "certificate.json", "policy/player-300.policy"):
+            self.assertEqual(len({(run / name).read_bytes() for run in runs}), 1, name)
+
     def test_a_run_is_not_overwritten(self):
         self.learn("rps", "--episodes", "10")
         again = self.run_command("learn", "rps", "--episodes", "20")

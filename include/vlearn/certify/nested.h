@@ -105,6 +105,8 @@ class NestedCertifier {
   NestedCertifier(NestedCertifier&&) = delete;
   NestedCertifier& operator=(NestedCertifier&&) = delete;
 
+  /// Who does the work of a visit where players are many.
+  virtual void use(std::shared_ptr<Crew> crew) = 0;
   /// All visits of an episode in the order of its steps. So the numbers of step h + 1 are still
   /// those of the beginning of the episode when step h needs them. The last step ends it.
   virtual void visit(Step h, State s, const Profile& profile) = 0;
@@ -155,6 +157,8 @@ class NestedWitness {
   NestedWitness(NestedWitness&&) = delete;
   NestedWitness& operator=(NestedWitness&&) = delete;
 
+  /// Who does the work of a visit where players are many.
+  virtual void use(std::shared_ptr<Crew> crew) = 0;
   /// As NestedCertifier::visit().
   virtual void visit(Step h, State s, const Profile& profile) = 0;
   [[nodiscard]] virtual std::vector<double> last() const = 0;

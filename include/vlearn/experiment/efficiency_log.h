@@ -1,9 +1,7 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// results.jsonl: what has been measured, a line for each part, added as soon as it is done. The
-// first line has the settings. A program that is killed leaves at worst half a line at the end,
-// which is dropped; the next one goes on from there.
+// results.jsonl of the measurement of efficiency: a line for each part.
 #pragma once
 
 #include <filesystem>
@@ -13,15 +11,14 @@
 #include <string_view>
 #include <tuple>
 
-#include "vlearn/core/file.h"
 #include "vlearn/experiment/efficiency.h"
+#include "vlearn/experiment/results_file.h"
 
 namespace vlearn {
 
 class EfficiencyLog {
  public:
-  /// Makes the folder where there is none, and keeps other processes out of it. Throws Error:
-  /// usage for a folder with results of other settings, input for a file that is none of ours.
+  /// Throws as ResultsFile does.
   EfficiencyLog(const std::filesystem::path& folder, EfficiencySettings settings);
 
   [[nodiscard]] std::optional<PartResult> find(std::size_t game,
@@ -36,15 +33,9 @@ class EfficiencyLog {
 
  private:
   using Key = std::tuple<std::size_t, std::uint64_t, Part>;
-  /// Reads lines; returns the bytes of those that are whole.
-  std::uint64_t read(std::string_view text);
-
-  std::filesystem::path file_;
   EfficiencySettings settings_;
-  std::string header_;
   std::map<Key, PartResult> results_;
-  std::optional<FolderLock> lock_;
-  std::optional<AppendFile> append_;
+  ResultsFile file_;
 };
 
 /// The lines without their ends.

@@ -20,10 +20,13 @@
 #include <any>
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "vlearn/core/crew.h"
 #include "vlearn/core/hash.h"
 #include "vlearn/core/id.h"
 #include "vlearn/game/frame.h"
@@ -37,10 +40,14 @@ struct Stage {
   Profile profile;
 };
 
-/// Memory that backups use, kept by the caller between calls so that nothing is allocated anew.
-/// One per thread.
+/// What backups may use, kept by the caller between calls: memory, so that nothing is allocated
+/// anew, and hands. One per thread.
 class Workspace {
  public:
+  /// Who does the work of backups where players are many; null: the caller alone.
+  void use(std::shared_ptr<Crew> crew) noexcept { crew_ = std::move(crew); }
+  [[nodiscard]] Crew* crew() const noexcept { return crew_.get(); }
+
   /// Room for `size` numbers, whatever is in it; the room given before is gone.
   [[nodiscard]] std::span<double> take(std::size_t size) {
     if (values_.size() < size) values_.resize(size);
@@ -57,6 +64,7 @@ class Workspace {
  private:
   std::vector<double> values_;
   std::any kept_;
+  std::shared_ptr<Crew> crew_;
 };
 
 template <class G>

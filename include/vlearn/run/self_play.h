@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "vlearn/agent/visit_clock.h"
 #include "vlearn/agent/vlearner.h"
 #include "vlearn/core/container.h"
+#include "vlearn/core/crew.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
 #include "vlearn/policy/history.h"
@@ -84,6 +86,9 @@ class SelfPlay {
   template <class Watch = Unwatched>
   void play_episode(Episode k, Watch&& watch = {});
 
+  /// Who plays for the players where they are many; null: the caller for all.
+  void use(std::shared_ptr<Crew> crew) noexcept { crew_ = std::move(crew); }
+
   /// From now on every visit goes into the log too, which must outlive the play. Null ends it.
   void keep_log(VisitLog* log);
 
@@ -126,6 +131,12 @@ class SelfPlay {
     std::vector<double> rewards;
   };
   void learn(const Taken& taken);
+  /// work(begin, end) for parts of all players, who have nothing in common.
+  template <class Work>
+  void for_players(const Work& work) {
+    if (crew_ == nullptr) return work(0, tables_.size());
+    crew_->run(tables_.size(), [&](const Crew::Share& part) { work(part.begin, part.end); });
+  }
   /// Of ValueTable::state(), in a checkpoint.
   static constexpr std::array<const char*, 3> kStateNames = {"play.numbers", "play.bandits",
                                                              "play.mean_policies"};
@@ -158,6 +169,7 @@ class SelfPlay {
   std::array<Taken, 2> taken_;
   std::vector<double> earned_;
   VisitLog* log_ = nullptr;
+  std::shared_ptr<Crew> crew_;
   std::vector<std::vector<std::uint64_t>> next_snapshot_;  // of each seat and cell: the visit
   // Of monotonic V-learning:
   std::array<bool, 2> value_fell_ = {};
@@ -215,10 +227,12 @@ void SelfPlay<Rule>::play_episode(Episode k, Watch&& watch) {
     // 5: take actions, observe rewards and the next state
     const std::size_t draw = draw_of(h);
     const std::uint64_t visit = clocks_.front().plan(now.cell).visit;
-    for (std::size_t j = 0; j < tables_.size(); ++j) {
-      if (j + kFarAhead < tables_.size()) tables_[j + kFarAhead].fetch(now.cell);
-      now.joint[j] = tables_[j].act(now.cell, visit, ahead_.uniform(draw + 1 + j));
-    }
+    for_players([&](std::size_t begin, std::size_t end) {
+      for (std::size_t j = begin; j < end; ++j) {
+        if (j + kFarAhead < end) tables_[j + kFarAhead].fetch(now.cell);
+        now.joint[j] = tables_[j].act(now.cell, visit, ahead_.uniform(draw + 1 + j));
+      }
+    });
     const PhiloxBlock transition = ahead_.block(draw);
     const Nature nature(seed_, k, h, transition);
     const State next = game_.sample(h, s, now.joint, nature, now.rewards);
@@ -236,22 +250,24 @@ void SelfPlay<Rule>::play_episode(Episode k, Watch&& watch) {
 /// Lines 6 to 9, each player for itself.
 template <BanditRule Rule>
 void SelfPlay<Rule>::learn(const Taken& taken) {
-  const auto& [h, cell, next_cell, joint, rewards] = taken;
+  const std::size_t cell = taken.cell;
   if (log_ != nullptr) log_->begin_visit(cell);
-  for (std::size_t j = 0; j < tables_.size(); ++j) {
-    if (j + kFarAhead < tables_.size()) tables_[j + kFarAhead].fetch(cell);
-    const Experience seen{h, cell, joint[j], rewards[j], next_cell};
-    const Learned learned = tables_[j].observe(clocks_[clock_of_[j]].plan(cell), seen);
-    if (log_ != nullptr) log_visit(j, cell, {joint[j], learned.increment});
-    earned_[j] += rewards[j];
-    if (!outputs_.empty()) value_fell_[j] = learned.value_fell;
-  }
+  for_players([&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) {
+      if (j + kFarAhead < end) tables_[j + kFarAhead].fetch(taken.cell);
+      const Experience seen{taken.h, taken.cell, taken.joint[j], taken.rewards[j], taken.next_cell};
+      const Learned learned = tables_[j].observe(clocks_[clock_of_[j]].plan(taken.cell), seen);
+      if (log_ != nullptr) log_visit(j, taken.cell, {taken.joint[j], learned.increment});
+      earned_[j] += taken.rewards[j];
+      if (!outputs_.empty()) value_fell_[j] = learned.value_fell;
+    }
+  });
   if (!outputs_.empty()) keep_outputs(cell);
   for (std::size_t kind = 0; kind < clocks_.size(); ++kind) {
     if (log_ != nullptr && clocks_[kind].plan(cell).visit == next_snapshot_[kind][cell]) {
       next_snapshot_[kind][cell] += interval(kind, cell);
     }
-    clocks_[kind].advance(h, cell);
+    clocks_[kind].advance(taken.h, cell);
   }
 }
 

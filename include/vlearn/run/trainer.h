@@ -68,6 +68,9 @@ class Trainer {
   using Watch = std::function<void(Step h, State s, const Profile& profile)>;
   virtual void watch(Watch watch) = 0;
 
+  /// Who plays for the players where they are many; null: the caller for all.
+  virtual void use(std::shared_ptr<Crew> crew) = 0;
+
   /// Takes a piece of a player's history: bytes to append to its policy file.
   using Sink = std::function<void(Player player, std::span<const std::byte> bytes)>;
   /// From now on, and before the first episode, visits are kept; the sink gets every segment when
