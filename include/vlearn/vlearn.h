@@ -63,6 +63,7 @@
 #include "vlearn/game/evaluate.h"                 // IWYU pragma: export
 #include "vlearn/game/frame.h"                    // IWYU pragma: export
 #include "vlearn/game/game_io.h"                  // IWYU pragma: export
+#include "vlearn/game/game_ref.h"                 // IWYU pragma: export
 #include "vlearn/game/joint_profile.h"            // IWYU pragma: export
 #include "vlearn/game/polymatrix.h"               // IWYU pragma: export
 #include "vlearn/game/tabular.h"                  // IWYU pragma: export
@@ -75,7 +76,6 @@
 #include "vlearn/policy/seat.h"                   // IWYU pragma: export
 #include "vlearn/policy/walk.h"                   // IWYU pragma: export
 #include "vlearn/run/certify_run.h"               // IWYU pragma: export
-#include "vlearn/run/game_ref.h"                  // IWYU pragma: export
 #include "vlearn/run/gap_curve.h"                 // IWYU pragma: export
 #include "vlearn/run/joint_play.h"                // IWYU pragma: export
 #include "vlearn/run/learn.h"                     // IWYU pragma: export
