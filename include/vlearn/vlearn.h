@@ -20,6 +20,14 @@
 #include "vlearn/bandit/rule.h"                   // IWYU pragma: export
 #include "vlearn/bandit/stationary.h"             // IWYU pragma: export
 #include "vlearn/bandit/tsallis.h"                // IWYU pragma: export
+#include "vlearn/baseline/joint_plan.h"           // IWYU pragma: export
+#include "vlearn/baseline/learner.h"              // IWYU pragma: export
+#include "vlearn/baseline/memory.h"               // IWYU pragma: export
+#include "vlearn/baseline/multi_vi.h"             // IWYU pragma: export
+#include "vlearn/baseline/nash_vi.h"              // IWYU pragma: export
+#include "vlearn/baseline/options.h"              // IWYU pragma: export
+#include "vlearn/baseline/played_model.h"         // IWYU pragma: export
+#include "vlearn/baseline/plug_in.h"              // IWYU pragma: export
 #include "vlearn/certify/certify.h"               // IWYU pragma: export
 #include "vlearn/certify/markov_certifier.h"      // IWYU pragma: export
 #include "vlearn/certify/nested.h"                // IWYU pragma: export
@@ -75,6 +83,8 @@
 #include "vlearn/policy/replay.h"                 // IWYU pragma: export
 #include "vlearn/policy/seat.h"                   // IWYU pragma: export
 #include "vlearn/policy/walk.h"                   // IWYU pragma: export
+#include "vlearn/run/baseline_folder.h"           // IWYU pragma: export
+#include "vlearn/run/baseline_game.h"             // IWYU pragma: export
 #include "vlearn/run/certify_run.h"               // IWYU pragma: export
 #include "vlearn/run/gap_curve.h"                 // IWYU pragma: export
 #include "vlearn/run/joint_play.h"                // IWYU pragma: export
