@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/baseline/learner.h"
 
-#include <limits>
 #include <utility>
 
 #include "vlearn/baseline/multi_vi.h"
@@ -27,6 +26,12 @@ std::size_t num_values(const Frame& frame, const BaselineOptions& options) {
 }
 
 }  // namespace
+
+void check_episodes(std::uint64_t episodes) {
+  if (episodes <= kMaxBaselineEpisodes) return;
+  throw Error(ErrorKind::usage, "episodes", "are more than a baseline counts",
+              "ask for less than 2^32");
+}
 
 BaselineLearner::BaselineLearner(GameRef game,
                                  const BaselineOptions& options,
@@ -100,10 +105,7 @@ void BaselineLearner::play_episode() {
 }
 
 bool BaselineLearner::play_until(std::uint64_t episodes) {
-  if (episodes > std::numeric_limits<std::uint32_t>::max()) {
-    throw Error(ErrorKind::usage, "episodes", "are more than a count of 32 bits holds",
-                "ask for less than 2^32");
-  }
+  check_episodes(episodes);
   const bool plans = options_.algorithm != BaselineName::plug_in;
   while (episodes_ < episodes) {
     if (stop_ && stop_()) return false;

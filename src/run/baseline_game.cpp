@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <ctime>
-#include <limits>
 #include <utility>
 #include <variant>
 
@@ -106,9 +105,10 @@ std::optional<BaselineResult> learn_baseline(const AnyGame& game,
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - hooks.begin;
     return config.max_seconds && elapsed.count() > *config.max_seconds;
   };
+  const std::uint64_t last = config.episodes.value_or(kMaxBaselineEpisodes);
+  check_episodes(last);
   WatchedLearner learner(game, config.baseline, config.seed,
                          [&] { return hooks.cancel.requested() || late(); });
-  const std::uint64_t last = config.episodes.value_or(std::numeric_limits<std::uint32_t>::max());
   BaselineResult result;
   for (;;) {
     const std::uint64_t played = learner.learner().episodes();
@@ -119,13 +119,17 @@ std::optional<BaselineResult> learn_baseline(const AnyGame& game,
       if (hooks.progress) hooks.progress(learner.learner().episodes());
     }
     result.episodes = learner.learner().episodes();
-    auto seen = learner.look(title, hooks.parallel);
+    // Who was stopped has an older plan than one that was made for a look, and may be worse.
+    const bool new_episodes = result.looks.empty() || result.episodes > result.last.episodes;
+    auto seen = new_episodes ? learner.look(title, hooks.parallel) : std::nullopt;
     if (seen) {
       result.looks.push_back(seen->look);
-      result.last = seen->look;
-      result.tables = std::move(seen->tables);
-      result.certificate = std::move(seen->certificate);
-      if (hooks.look) hooks.look(result.last);
+      if (whole || result.tables.empty() || seen->look.gap.largest < result.last.gap.largest) {
+        result.last = seen->look;
+        result.tables = std::move(seen->tables);
+        result.certificate = std::move(seen->certificate);
+      }
+      if (hooks.look) hooks.look(result.looks.back());
     }
     if (result.looks.empty()) return std::nullopt;
     const bool reached = seen && config.until_gap && result.last.gap.largest <= *config.until_gap;

@@ -3,9 +3,12 @@
 """`vlearn learn --algorithm NAME` as a user meets it: baselines, their folders and refusals."""
 
 import json
+import signal
+import subprocess
+import time
 import unittest
 
-from command_test import CommandTest
+from command_test import VLEARN, CommandTest
 
 THREE = "random:players=3,states=3,actions=2,horizon=3,seed=1"
 ZERO_SUM = "random:players=2,states=3,actions=3,horizon=3,seed=4,kind=zero-sum"
@@ -107,6 +110,7 @@ class Baseline(CommandTest):
             (("rps", "--vi-constant", "1", "--episodes", "9"), 2, "--vi-constant"),
             (("rps", *baseline, "--vi-constant", "-1"), 2, "constant"),
             (("rps", *baseline, "--delta", "2"), 2, "delta"),
+            (("rps", "--algorithm", "nash-vi", "--episodes", "1e10"), 2, "2^32"),
             (
                 ("rps", "--algorithm", "plug-in", "--episodes", "9", "--vi-bonus", "hoeffding"),
                 2,
@@ -142,6 +146,18 @@ class Baseline(CommandTest):
         # A run takes the place of another kind of run.
         self.good("learn", "rps", "--episodes", "10", "--out", "run", "--force", "--quiet")
         self.assertFalse(list((self.folder / "run/policy").glob("*.markov")))
+
+    def test_an_interrupted_run_keeps_what_it_has(self):
+        arguments = ("learn", THREE, "--algorithm", "plug-in", "--max-time", "60", "--out", "run")
+        with subprocess.Popen(
+            [VLEARN, *arguments, "--json"], cwd=self.folder, stdout=subprocess.PIPE
+        ) as process:
+            time.sleep(1.0)
+            process.send_signal(signal.SIGINT)
+            output = process.communicate(timeout=30)[0]
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(json.loads(output)["stopped"], "interrupt")
+        self.good("verify", THREE, "run", "run/certificate.json")
 
     def test_it_is_named_in_the_help(self):
         text = self.good("learn", "--help")

@@ -27,6 +27,11 @@
 
 namespace vlearn {
 
+/// Counts have 32 bits.
+inline constexpr std::uint64_t kMaxBaselineEpisodes = 0xffff'ffff;
+/// Throws Error (usage) for more.
+void check_episodes(std::uint64_t episodes);
+
 /// What a learner returns when it is asked.
 struct BaselinePolicy {
   std::vector<MarkovTable> tables;  ///< of each player
@@ -44,8 +49,7 @@ class BaselineLearner {
                   std::function<bool()> stop = {});
 
   /// Until so many episodes have been played in all. False where it was stopped before: everything
-  /// is as after the last whole episode, and it can go on. Throws Error (usage) for 2^32 episodes
-  /// and more, which counts cannot count.
+  /// is as after the last whole episode, and it can go on. Throws as check_episodes() does.
   [[nodiscard]] bool play_until(std::uint64_t episodes);
   /// The output of now. Where it is stopped while it plans, what it plays; nothing where there is
   /// no such plan: of plug-in, and before the first episode.

@@ -20,6 +20,7 @@ struct BaselineMemory {
   /// for zero-sum games and else m, and room R for the joint actions of a plan:
   ///   sum over (step, state) of   J (4 + 8 m' + 4 S') + 3 (16 m + 16 + 16 R)
   /// and the payoffs of the largest stage, 16 m J, with the numbers of its linear program, 8 each.
+  /// What a run returns and certifies comes on top: a part for each of the R.
   std::optional<std::uint64_t> bytes;
 };
 

@@ -71,8 +71,9 @@ struct BaselineHooks {
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
 
-/// Looks at 1, 2, 4, 8, ... episodes and at the end. Nothing where it was stopped before there was
-/// an output. Throws what BaselineLearner throws.
+/// Looks at 1, 2, 4, 8, ... episodes and at the end. Where it is stopped on the way, returns what
+/// it plays or the last look, whichever is better. Nothing where it was stopped before there was an
+/// output. Throws what BaselineLearner throws.
 [[nodiscard]] std::optional<BaselineResult> learn_baseline(const AnyGame& game,
                                                            const CertificateTitle& title,
                                                            const BaselineConfig& config,

@@ -75,7 +75,7 @@ TEST(BaselineGame, StopsWhenTimeIsUp) {
     EXPECT_EQ(result->stopped, Stopped::time);
     EXPECT_GE(elapsed.count(), 0.2);
     EXPECT_LT(elapsed.count(), 30.0);  // the machine may be busy
-    // Plug-in has the policy of its last look, others that of their last plan.
+    // Plug-in has the policy of its last look, others that or the one of their last plan.
     EXPECT_LE(result->last.episodes, result->episodes);
     EXPECT_EQ(result->tables.size(), 3U);
   }
@@ -96,6 +96,8 @@ TEST(BaselineGame, ReturnsItsLastLookWhenItIsInterrupted) {
     EXPECT_EQ(result->stopped, Stopped::interrupt);
     EXPECT_EQ(result->episodes, 64U);
     EXPECT_EQ(result->last.episodes, 64U);
+    EXPECT_EQ(result->looks.size(), 7U);  // 1, 2, 4, ..., 64: nothing new is there to be seen
+    EXPECT_EQ(result->certificate.gap_upper, result->looks.back().gap.largest);
     EXPECT_EQ(result->tables.size(), 3U);
   }
 }
