@@ -18,6 +18,7 @@
 #include "command.h"
 #include "game_text.h"
 #include "interrupt.h"
+#include "learn_baseline.h"
 #include "progress.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/hash.h"
@@ -400,6 +401,12 @@ ExitCode learn_all(Options options) {
   std::optional<StoredRun> stored;
   if (!options.resume.empty()) {
     stored = read_run(options.resume);
+    if (!stored->algorithm.empty()) {
+      throw Error(
+          ErrorKind::usage, options.resume,
+          "was learned by " + printable(stored->algorithm, 40) + ", which keeps no checkpoints",
+          "learn it again: vlearn learn GAME --algorithm NAME --force");
+    }
     if (stored->planned) {
       throw Error(ErrorKind::usage, options.resume, "was planned, not learned",
                   "plan it again: vlearn solve GAME --force");
@@ -484,6 +491,24 @@ ExitCode learn_all(Options options) {
   return missed ? ExitCode::gap : ExitCode::good;
 }
 
+/// A baseline's arguments with those that V-learning has too.
+BaselineArguments with_shared(const Options& options, BaselineArguments arguments) {
+  arguments.game = options.game;
+  arguments.target = options.target;
+  arguments.episodes = options.episodes;
+  arguments.horizon_episodes = options.horizon_episodes;
+  arguments.until_gap = options.until_gap;
+  arguments.max_time = options.max_time;
+  arguments.delta = options.delta;
+  arguments.seed = options.seed;
+  arguments.threads = options.threads;
+  arguments.out = options.out;
+  arguments.force = options.force;
+  arguments.quiet = options.quiet;
+  arguments.as_json = options.as_json;
+  return arguments;
+}
+
 }  // namespace
 
 void add_learn(CLI::App& app, Task& task) {
@@ -494,6 +519,7 @@ void add_learn(CLI::App& app, Task& task) {
       "  vlearn learn rps --target nash --episodes 1e6\n"
       "  vlearn learn random:players=8,states=4,actions=3,horizon=5,seed=1 --target cce "
       "--max-time 60\n"
+      "  vlearn learn rps --algorithm nash-vi --until-gap 1e-3\n"
       "  vlearn learn --resume runs/rps-1        (goes on with a run that was stopped or "
       "killed)\n\n"
       "'value' estimates what the output policy is worth, 'mean return' is what play earned, "
@@ -598,7 +624,15 @@ void add_learn(CLI::App& app, Task& task) {
                             "--delta",         "--horizon-episodes"}) {
     command->get_option("--resume")->excludes(command->get_option(other));
   }
-  command->callback([options, &task] { task = [options] { return learn_all(*options); }; });
+  const auto baseline = std::make_shared<BaselineArguments>();
+  add_baseline_options(*command, *baseline);
+  command->callback([options, baseline, command, &task] {
+    task = [options, baseline, command] {
+      check_given(*command, *baseline);
+      if (baseline->algorithm == kVLearning) return learn_all(*options);
+      return learn_by_baseline(with_shared(*options, *baseline));
+    };
+  });
 }
 
 }  // namespace vlearn::app

@@ -20,6 +20,14 @@
 #include "vlearn/bandit/rule.h"                   // IWYU pragma: export
 #include "vlearn/bandit/stationary.h"             // IWYU pragma: export
 #include "vlearn/bandit/tsallis.h"                // IWYU pragma: export
+#include "vlearn/baseline/joint_plan.h"           // IWYU pragma: export
+#include "vlearn/baseline/learner.h"              // IWYU pragma: export
+#include "vlearn/baseline/memory.h"               // IWYU pragma: export
+#include "vlearn/baseline/multi_vi.h"             // IWYU pragma: export
+#include "vlearn/baseline/nash_vi.h"              // IWYU pragma: export
+#include "vlearn/baseline/options.h"              // IWYU pragma: export
+#include "vlearn/baseline/played_model.h"         // IWYU pragma: export
+#include "vlearn/baseline/plug_in.h"              // IWYU pragma: export
 #include "vlearn/certify/certify.h"               // IWYU pragma: export
 #include "vlearn/certify/markov_certifier.h"      // IWYU pragma: export
 #include "vlearn/certify/nested.h"                // IWYU pragma: export
@@ -65,6 +73,7 @@
 #include "vlearn/game/evaluate.h"                 // IWYU pragma: export
 #include "vlearn/game/frame.h"                    // IWYU pragma: export
 #include "vlearn/game/game_io.h"                  // IWYU pragma: export
+#include "vlearn/game/game_ref.h"                 // IWYU pragma: export
 #include "vlearn/game/joint_profile.h"            // IWYU pragma: export
 #include "vlearn/game/polymatrix.h"               // IWYU pragma: export
 #include "vlearn/game/tabular.h"                  // IWYU pragma: export
@@ -76,8 +85,9 @@
 #include "vlearn/policy/replay.h"                 // IWYU pragma: export
 #include "vlearn/policy/seat.h"                   // IWYU pragma: export
 #include "vlearn/policy/walk.h"                   // IWYU pragma: export
+#include "vlearn/run/baseline_folder.h"           // IWYU pragma: export
+#include "vlearn/run/baseline_game.h"             // IWYU pragma: export
 #include "vlearn/run/certify_run.h"               // IWYU pragma: export
-#include "vlearn/run/game_ref.h"                  // IWYU pragma: export
 #include "vlearn/run/gap_curve.h"                 // IWYU pragma: export
 #include "vlearn/run/joint_play.h"                // IWYU pragma: export
 #include "vlearn/run/learn.h"                     // IWYU pragma: export

@@ -32,6 +32,7 @@ constexpr std::uint64_t kMaxConfig = std::uint64_t{1} << 20U;
 constexpr std::uint64_t kMaxTiming = std::uint64_t{1} << 26U;
 constexpr std::string_view kConfigSchema = "vlearn.config/1";
 constexpr std::string_view kSolveConfigSchema = "vlearn.solve-config/1";
+constexpr std::string_view kBaselineConfigSchema = "vlearn.baseline-config/1";
 
 /// With more players than this, rows have the smallest, mean and largest of each number.
 constexpr std::size_t kPlayersInRows = 100;
@@ -92,15 +93,6 @@ void write_bounds(JsonWriter& json, const PlayerMetrics& metrics) {
 void write_metrics(JsonWriter& json, const PlayerMetrics& metrics) {
   json.member("value", metrics.value);
   write_bounds(json, metrics);
-}
-
-void write_gap(JsonWriter& json,
-               std::string_view key,
-               double upper,
-               const std::optional<double>& lower) {
-  json.key(key).begin_object().member("upper", upper);
-  if (lower) json.member("lower", *lower);
-  json.end_object();
 }
 
 /// What is known for certain; what play estimates stands beside it, or in its place where the value
@@ -260,7 +252,8 @@ bool is_run(const std::filesystem::path& path) {
   try {
     const JsonDocument config = JsonDocument::read(path / "config.json");
     const std::string_view schema = config.root().at("schema").string();
-    return schema == kConfigSchema || schema == kSolveConfigSchema;
+    return schema == kConfigSchema || schema == kSolveConfigSchema ||
+           schema == kBaselineConfigSchema;
   } catch (const Error&) {
     return false;
   }
@@ -416,9 +409,17 @@ void check_streams(const JsonValue& root) {
   }
 }
 
-StoredRun read_planned(const std::filesystem::path& path, const JsonValue& root) {
-  root.allow_keys({"schema", "version", "game", "game_hash", "target", "method", "select",
-                   "until_gap", "max_seconds", "max_iterations", "seed", "stream_version"});
+/// Of a run that was written as a whole: what reading and executing its tables needs.
+StoredRun read_whole(const std::filesystem::path& path, const JsonValue& root) {
+  const bool baseline = root.at("schema").string() == kBaselineConfigSchema;
+  if (baseline) {
+    root.allow_keys({"schema", "version", "game", "game_hash", "algorithm", "target", "bonus",
+                     "constant", "delta", "horizon_episodes", "replan", "output", "max_memory",
+                     "episodes", "until_gap", "max_seconds", "seed", "stream_version"});
+  } else {
+    root.allow_keys({"schema", "version", "game", "game_hash", "target", "method", "select",
+                     "until_gap", "max_seconds", "max_iterations", "seed", "stream_version"});
+  }
   StoredRun run;
   run.path = path;
   run.planned = true;
@@ -428,6 +429,7 @@ StoredRun read_planned(const std::filesystem::path& path, const JsonValue& root)
   run.config.learner.target = named<Target>(root.at("target"), kTargetNames);
   run.config.seed = root.at("seed").natural(UINT64_MAX);
   run.config.history = false;
+  if (baseline) run.algorithm = std::string(root.at("algorithm").string());
   check_streams(root);
   return run;
 }
@@ -438,8 +440,11 @@ StoredRun read_run(const std::filesystem::path& path) {
   const std::filesystem::path file = path / "config.json";
   const JsonDocument document = JsonDocument::read(file);
   const JsonValue root = document.root();
-  if (root.at("schema").string() == kSolveConfigSchema) return read_planned(path, root);
-  if (root.at("schema").string() != kConfigSchema) {
+  const std::string_view schema = root.at("schema").string();
+  if (schema == kSolveConfigSchema || schema == kBaselineConfigSchema) {
+    return read_whole(path, root);
+  }
+  if (schema != kConfigSchema) {
     throw root.at("schema").error("is not one that this version reads");
   }
   root.allow_keys({"schema",         "version",          "game",
@@ -503,6 +508,29 @@ bool selects(const SolveConfig& config) {
 
 }  // namespace
 
+void write_gap(JsonWriter& json,
+               std::string_view key,
+               double upper,
+               const std::optional<double>& lower) {
+  json.key(key).begin_object().member("upper", upper);
+  if (lower) json.member("lower", *lower);
+  json.end_object();
+}
+
+void write_exact(JsonWriter& json, const Certificate& certificate) {
+  json.key("players").begin_array();
+  for (std::size_t j = 0; j < certificate.players.size(); ++j) {
+    const PlayerCertificate& player = certificate.players[j];
+    json.begin_object().member("player", std::uint64_t{j + 1}).member("name", player.name);
+    json.member("value", player.value_upper);
+    write_gap(json, "gap", player.gap_upper, player.gap_lower);
+    json.end_object();
+  }
+  json.end_array();
+  write_gap(json, "gap", certificate.gap_upper, certificate.gap_lower);
+  write_gap(json, "sum_of_gaps", certificate.sum_upper, certificate.sum_lower);
+}
+
 std::string config_to_json(const RunTitle& title, const SolveConfig& config) {
   JsonWriter json;
   json.begin_object().member("schema", kSolveConfigSchema);
@@ -520,7 +548,6 @@ void write_result(JsonWriter& json,
                   const RunTitle& title,
                   const SolveConfig& config,
                   const SolveResult& result) {
-  const Certificate& certificate = result.certificate;
   json.member("schema", "vlearn.solve/1").member("version", build_info().version);
   json.member("game", title.game).member("game_hash", title.game_hash);
   json.member("target", name_of(config.target));
@@ -528,17 +555,7 @@ void write_result(JsonWriter& json,
   if (selects(config)) json.member("select", name_of(config.selection));
   json.member("seed", config.seed).member("stopped", name_of(result.stopped));
   json.member("iterations", result.rows.back().iterations);
-  json.key("players").begin_array();
-  for (std::size_t j = 0; j < certificate.players.size(); ++j) {
-    const PlayerCertificate& player = certificate.players[j];
-    json.begin_object().member("player", std::uint64_t{j + 1}).member("name", player.name);
-    json.member("value", player.value_upper);
-    write_gap(json, "gap", player.gap_upper, player.gap_lower);
-    json.end_object();
-  }
-  json.end_array();
-  write_gap(json, "gap", certificate.gap_upper, certificate.gap_lower);
-  write_gap(json, "sum_of_gaps", certificate.sum_upper, certificate.sum_lower);
+  write_exact(json, result.certificate);
 }
 
 void RunFolder::write_planned(const std::filesystem::path& path,
@@ -546,40 +563,54 @@ void RunFolder::write_planned(const std::filesystem::path& path,
                               const RunTitle& title,
                               const SolveConfig& config,
                               SolveResult& result) {
-  check(path, existing);
-  const FolderLock lock(made_folder(path));
-  check(path, existing);
-  const std::string text = config_to_json(title, config);
-  Checkpoints(path, to_hex(sha256(std::as_bytes(std::span(text))))).remove_all();
-  remove_temporary_files(path);
-  remove_temporary_files(path / kPolicyFolder);
-  remove_old_run(path);
-  write_file(path / "config.json", text);
-  std::filesystem::create_directory(path / kPolicyFolder);
-  for (const MarkovTable& table : result.tables) {
-    const std::filesystem::path file = markov_path(path, table.player);
-    write_markov(file, table);
-    result.certificate.policy_hashes.push_back(
-        to_hex(sha256(FileBytes::map(file, kMaxPolicyBytes).bytes())));
-    write_seed(private_seed_path(path, table.player),
-               derive_seed(config.seed, "private", table.player.number()), true);
-  }
-  LearnConfig who;
-  who.learner.target = config.target;
-  who.seed = config.seed;
-  write_index_seeds(path, who, result.tables.size(), std::nullopt);
   std::string rows;
   for (const SolveRow& row : result.rows) {
     JsonWriter json(JsonWriter::Layout::compact);
     json.begin_object().member("round", row.round).member("iterations", row.iterations);
     rows += json.member("certified_gap", row.gap_upper).end_object().text() + "\n";
   }
-  write_file(path / "metrics.jsonl", rows);
-  write_file(certificate_path(path), to_json(result.certificate));
   JsonWriter json;
   json.begin_object();
   write_result(json, title, config, result);
-  write_file(path / "result.json", json.end_object().text() + "\n");
+  write_whole(path, existing,
+              {.config = config_to_json(title, config),
+               .target = config.target,
+               .seed = config.seed,
+               .tables = result.tables,
+               .metrics = rows,
+               .result = json.end_object().text() + "\n"},
+              result.certificate);
+}
+
+void RunFolder::write_whole(const std::filesystem::path& path,
+                            Existing existing,
+                            const WholeRun& run,
+                            Certificate& certificate) {
+  check(path, existing);
+  const FolderLock lock(made_folder(path));
+  check(path, existing);
+  Checkpoints(path, to_hex(sha256(std::as_bytes(std::span(run.config))))).remove_all();
+  remove_temporary_files(path);
+  remove_temporary_files(path / kPolicyFolder);
+  remove_old_run(path);
+  write_file(path / "config.json", run.config);
+  std::filesystem::create_directory(path / kPolicyFolder);
+  for (const MarkovTable& table : run.tables) {
+    const std::filesystem::path file = markov_path(path, table.player);
+    write_markov(file, table);
+    certificate.policy_hashes.push_back(
+        to_hex(sha256(FileBytes::map(file, kMaxPolicyBytes).bytes())));
+    write_seed(private_seed_path(path, table.player),
+               derive_seed(run.seed, "private", table.player.number()), true);
+  }
+  LearnConfig who;
+  who.learner.target = run.target;
+  who.seed = run.seed;
+  write_index_seeds(path, who, run.tables.size(), std::nullopt);
+  write_file(path / "metrics.jsonl", run.metrics);
+  if (!run.timing.empty()) write_file(path / "timing.jsonl", run.timing);
+  write_file(certificate_path(path), to_json(certificate));
+  write_file(path / "result.json", run.result);
 }
 
 void RunFolder::check(const std::filesystem::path& path, Existing existing) {

@@ -4,7 +4,6 @@
 // A stage, and what solving it gives.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -31,11 +30,5 @@ struct StageSolution {
     profiles.insert(profiles.end(), profile.begin(), profile.end());
   }
 };
-
-/// Shares of a whole as weights of parts (policy/markov.h): what is less than 2^-49 of it is left
-/// out.
-[[nodiscard]] inline std::uint64_t weight_of(double share) noexcept {
-  return static_cast<std::uint64_t>(std::llround(share * 0x1p48));
-}
 
 }  // namespace vlearn

@@ -13,6 +13,7 @@
 #include "vlearn/core/target.h"
 #include "vlearn/game/joint_profile.h"
 #include "vlearn/lp/stage_solver.h"
+#include "vlearn/policy/markov.h"
 
 namespace vlearn {
 

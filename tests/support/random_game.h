@@ -27,6 +27,7 @@ struct RandomSizes {
   Sizes states = {2, 4};
   Sizes actions = {1, 3};
   bool zero_sum = false;
+  RewardNoise noise = RewardNoise::none;
 };
 
 /// Every second game begins in a random state, every third has numbers of actions that differ from
@@ -38,6 +39,7 @@ inline DenseGame random_game(std::uint64_t seed, const RandomSizes& sizes = {}) 
   options.horizon = sizes.horizon.draw(draws);
   options.stationary = false;
   options.zero_sum = sizes.zero_sum;
+  options.noise = sizes.noise;
   std::size_t cells = 0;
   for (std::size_t h = 0; h < options.horizon; ++h) {
     options.num_states.push_back(static_cast<std::uint32_t>(sizes.states.draw(draws)));

@@ -43,6 +43,7 @@ enum class Purpose : std::uint8_t {
   game = 6,           ///< generated games
   test = 7,           ///< tests and benchmarks
   start = 8,          ///< which episode an executed policy starts from: shared by all players
+  joint = 9,          ///< the joint action of a learner that controls everybody
 };
 
 struct StreamKey {

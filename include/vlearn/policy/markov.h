@@ -10,6 +10,7 @@
 // without correlation has one part everywhere.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -26,6 +27,11 @@ namespace vlearn {
 
 /// The weights of a cell sum to this at most: they are drawn, and averaged, without rounding.
 inline constexpr std::uint64_t kMaxPartWeights = std::uint64_t{1} << 50U;
+
+/// A share of a whole as the weight of a part: what is less than 2^-49 of it is left out.
+[[nodiscard]] inline std::uint64_t weight_of(double share) noexcept {
+  return static_cast<std::uint64_t>(std::llround(share * 0x1p48));
+}
 
 struct MarkovTable {
   Player player;

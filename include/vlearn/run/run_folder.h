@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,14 +61,15 @@ void write_index_seeds(const std::filesystem::path& run,
 /// The same of a game that was planned, `vlearn.solve-config/1`.
 [[nodiscard]] std::string config_to_json(const RunTitle& title, const SolveConfig& config);
 
-/// A run that somebody else may have written. Of one that was planned, `config` has the target and
-/// the seed, and that there is no history.
+/// A run that somebody else may have written. Of one that was planned, or learned by a baseline,
+/// `config` has the target and the seed, and that there is no history.
 struct StoredRun {
   std::filesystem::path path;
   RunTitle title;
   LearnConfig config;
-  std::string version;  ///< of the program that began it
-  bool planned = false;
+  std::string version;         ///< of the program that began it
+  bool planned = false;        ///< it was written as a whole, with a table as its output
+  std::string algorithm = {};  ///< of a baseline
 };
 /// Reads config.json. Throws Error that names the file and the key.
 [[nodiscard]] StoredRun read_run(const std::filesystem::path& path);
@@ -81,11 +83,30 @@ void write_result(JsonWriter& json,
                   const LearnResult& result,
                   const std::optional<Certificate>& certificate);
 
+/// "gap": {"upper": ..., "lower": ...}, as results have it.
+void write_gap(JsonWriter& json,
+               std::string_view key,
+               double upper,
+               const std::optional<double>& lower);
+/// "players", "gap" and "sum_of_gaps" of a certificate whose values are exact.
+void write_exact(JsonWriter& json, const Certificate& certificate);
+
 /// Members of the result of planning, `vlearn.solve/1`; the object is open, more may follow.
 void write_result(JsonWriter& json,
                   const RunTitle& title,
                   const SolveConfig& config,
                   const SolveResult& result);
+
+/// A run that is written as a whole when it has ended, with a Markov policy as its output.
+struct WholeRun {
+  std::string config;  ///< the text of config.json
+  Target target = Target::cce;
+  std::uint64_t seed = 0;  ///< of the players who execute it
+  std::span<const MarkovTable> tables;
+  std::string metrics;      ///< the text of metrics.jsonl
+  std::string timing = {};  ///< and of timing.jsonl, which is not written where this is empty
+  std::string result;       ///< and of result.json
+};
 
 /// The folder of a run that this process plays; no other process may at the same time.
 class RunFolder {
@@ -104,6 +125,12 @@ class RunFolder {
                             const RunTitle& title,
                             const SolveConfig& config,
                             SolveResult& result);
+
+  /// The same of any run of that kind; `certificate` gets the hashes of the tables.
+  static void write_whole(const std::filesystem::path& path,
+                          Existing existing,
+                          const WholeRun& run,
+                          Certificate& certificate);
 
   /// Makes the folder where there is none. `config` is the text of config.json; as many players
   /// have policy files, none without a history.

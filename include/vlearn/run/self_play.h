@@ -22,10 +22,10 @@
 #include "vlearn/core/crew.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
+#include "vlearn/game/game_ref.h"
 #include "vlearn/policy/history.h"
 #include "vlearn/policy/replay.h"
 #include "vlearn/policy/seat.h"
-#include "vlearn/run/game_ref.h"
 
 namespace vlearn {
 
