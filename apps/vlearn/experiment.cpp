@@ -272,8 +272,10 @@ void add_experiment(CLI::App& app, Task& task) {
       "Examples:\n"
       "  vlearn experiment efficiency --games rps,general --seeds 3 --out small\n"
       "  vlearn experiment levers --games rps,general --seeds 3\n"
+      "  vlearn experiment curse --players 2-4 --max-seconds 2 --out small\n"
       "  vlearn experiment regret");
   command->require_subcommand(1);
+  add_curse(*command, task);
   add_efficiency(*command, task);
   add_levers(*command, task);
   add_regret(*command, task);
