@@ -21,8 +21,11 @@
 #include "vlearn/bandit/stationary.h"             // IWYU pragma: export
 #include "vlearn/bandit/tsallis.h"                // IWYU pragma: export
 #include "vlearn/certify/certify.h"               // IWYU pragma: export
+#include "vlearn/certify/concentration.h"         // IWYU pragma: export
+#include "vlearn/certify/drawn_policy.h"          // IWYU pragma: export
 #include "vlearn/certify/markov_certifier.h"      // IWYU pragma: export
 #include "vlearn/certify/nested.h"                // IWYU pragma: export
+#include "vlearn/certify/sampled.h"               // IWYU pragma: export
 #include "vlearn/core/alpha.h"                    // IWYU pragma: export
 #include "vlearn/core/cancel.h"                   // IWYU pragma: export
 #include "vlearn/core/certificate.h"              // IWYU pragma: export
@@ -63,6 +66,7 @@
 #include "vlearn/game/evaluate.h"                 // IWYU pragma: export
 #include "vlearn/game/frame.h"                    // IWYU pragma: export
 #include "vlearn/game/game_io.h"                  // IWYU pragma: export
+#include "vlearn/game/game_ref.h"                 // IWYU pragma: export
 #include "vlearn/game/joint_profile.h"            // IWYU pragma: export
 #include "vlearn/game/polymatrix.h"               // IWYU pragma: export
 #include "vlearn/game/tabular.h"                  // IWYU pragma: export
@@ -75,9 +79,9 @@
 #include "vlearn/policy/seat.h"                   // IWYU pragma: export
 #include "vlearn/policy/walk.h"                   // IWYU pragma: export
 #include "vlearn/run/certify_run.h"               // IWYU pragma: export
-#include "vlearn/run/game_ref.h"                  // IWYU pragma: export
 #include "vlearn/run/gap_curve.h"                 // IWYU pragma: export
 #include "vlearn/run/joint_play.h"                // IWYU pragma: export
+#include "vlearn/run/kept_run.h"                  // IWYU pragma: export
 #include "vlearn/run/learn.h"                     // IWYU pragma: export
 #include "vlearn/run/plan.h"                      // IWYU pragma: export
 #include "vlearn/run/replay_run.h"                // IWYU pragma: export

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "vlearn/run/game_ref.h"
+#include "vlearn/game/game_ref.h"
 
 namespace vlearn {
 

@@ -13,7 +13,7 @@
 #include "vlearn/game/evaluate.h"
 #include "vlearn/policy/execute.h"
 #include "vlearn/policy/markov.h"
-#include "vlearn/run/game_ref.h"
+#include "vlearn/game/game_ref.h"
 #include "vlearn/run/run_folder.h"
 
 namespace vlearn {

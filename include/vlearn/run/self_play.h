@@ -23,7 +23,7 @@
 #include "vlearn/policy/history.h"
 #include "vlearn/policy/replay.h"
 #include "vlearn/policy/seat.h"
-#include "vlearn/run/game_ref.h"
+#include "vlearn/game/game_ref.h"
 
 namespace vlearn {
 
