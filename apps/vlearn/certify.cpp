@@ -96,9 +96,9 @@ Certificate by_sampling(const Options& options, const StoredRun& run, const Load
   wanted.parallel.threads = options.threads;
   return certify_stored_sampled(run, game, wanted, [](const SampledPlan& plan) {
     note(
-        fmt::format("{} samples of each (step, state), {:.3g} steps of the game; the upper bound "
-                    "will be above its estimate by {:.3g} at most, and less where rewards spread "
-                    "less than they could",
+        fmt::format("certifying takes {} samples of each (step, state), {:.3g} steps of the game; "
+                    "the radius of its upper bound will be {:.3g} at most, and less where rewards "
+                    "spread less than they could",
                     plan.samples, plan.game_steps, plan.radius));
   });
 }

@@ -48,8 +48,8 @@ struct SampledOptions {
 struct SampledPlan {
   std::uint64_t samples = 0;  ///< N
   double game_steps = 0.0;    ///< that are sampled in all
-  /// The gap's upper end is at most so much above its estimate from the samples, of any player, in
-  /// the user's units: by Hoeffding's bound. Where rewards spread less than they could, it is much
+  /// The upper end of any player's gap is at most so much above W - value as they come out, in the
+  /// user's units: by Hoeffding's bound. Where rewards spread less than they could, it is much
   /// less.
   double radius = 0.0;
 };
