@@ -317,7 +317,7 @@ CallbackGame many_players(std::size_t num_players) {
   return {Frame(options), "roads", law};
 }
 
-TEST(Sampled, CertifiesThirtyPlayers) {
+TEST(Sampled, CertifiesThirtyAtOnce) {
   const CallbackGame game = many_players(30);
   const KeptRun run =
       learn_kept(GameRef(game), markov_config(game.frame(), Preset::fast, Target::cce, 300, 1));
@@ -328,7 +328,7 @@ TEST(Sampled, CertifiesThirtyPlayers) {
 }
 
 // The same game with so few players that the truth is known.
-TEST(Sampled, AgreesOnFewPlayersOfTheSameGame) {
+TEST(Sampled, AgreesOnTheSameGameOfFour) {
   const AnyGame game = many_players(4);
   const KeptRun run =
       learn_kept(ref_of(game), markov_config(frame_of(game), Preset::fast, Target::cce, 300, 1));
@@ -365,7 +365,7 @@ CallbackGame without_structure(std::size_t horizon, std::size_t num_states) {
 }
 
 // The figures of docs/theory/sampled_certificate.md.
-TEST(SampledSlow, MeasuresThirtyPlayers) {
+TEST(SampledSlow, MeasuresGamesOfThirty) {
   const auto measure = [](const char* name, const CallbackGame& game, Target target) {
     const KeptRun run =
         learn_kept(GameRef(game), markov_config(game.frame(), Preset::fast, target, 10'000, 1));
