@@ -15,10 +15,11 @@ class BlockSums {
     block_.add(number);
     if (++count_ % kSampleBlock == 0) end_block();
   }
-  /// Of numbers that were given minus the centre.
+  /// Of numbers from 0 to twice the centre, which were given minus the centre.
   [[nodiscard]] PlayedSum about(double centre) {
     end_block();
-    return {centre + all_.mean(count_), all_.variance(count_)};
+    return {centre + all_.mean(count_),
+            all_.variance(count_) + lost_variance(count_, 2.0 * centre)};
   }
 
  private:

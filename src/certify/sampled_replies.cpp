@@ -160,10 +160,11 @@ class Sweep {
           const Reply reply = best_reply(h, group[g], layout, sums[g], j, found[j].plan);
           values[j][group[g].index()] = reply.value;
           const double replies = log_replies(setting_.target, layout.num_actions(j));
+          const double variance = reply.variance + lost_variance(samples_, next_[j].width);
           chain[j].log_choices = std::max(chain[j].log_choices, replies);
-          chain[j].spread = std::max(
-              chain[j].spread,
-              deviation_bound(reply.variance, samples_, next_[j].width, log_events_ + replies));
+          chain[j].spread =
+              std::max(chain[j].spread,
+                       deviation_bound(variance, samples_, next_[j].width, log_events_ + replies));
         }
       }
     }
