@@ -90,9 +90,10 @@ std::uint64_t seed_for(std::uint64_t seed, std::string_view what) {
 /// and actions that are drawn with multiples of 2^-53.
 double rounding_of(const Frame& frame, std::uint64_t samples) {
   const double horizon = horizon_of(frame);
+  constexpr auto block = static_cast<double>(kSampleBlock);
   const double terms =
-      static_cast<double>(2 * kSampleBlock + kValuePlays * samples / kSampleBlock +
-                          frame.max_profile_size() + frame.num_players() + frame.max_states() + 8);
+      2.0 * block + static_cast<double>(kValuePlays * samples) / block +
+      static_cast<double>(frame.max_profile_size() + frame.num_players() + frame.max_states() + 8);
   double off = 0.0;
   for (const double chance : frame.initial()) off += chance;
   return horizon * (horizon + 1.0) * terms * 0x1p-51 + horizon * std::abs(1.0 - off);
@@ -159,6 +160,7 @@ std::vector<SampledPlayer> assess_sampled(GameRef game,
   std::vector<FoundReplies> replies = find_replies(
       setting, layout, samples, seed_for(options.seed, "certify replies"), events.spread);
   std::vector<WitnessPlan> plans;
+  plans.reserve(replies.size());
   for (FoundReplies& found : replies) plans.push_back(std::move(found.plan));
   const std::uint64_t value_plays = kValuePlays * samples;
   const std::uint64_t witness_plays = kWitnessPlays * samples;

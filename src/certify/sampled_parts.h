@@ -27,8 +27,8 @@ inline constexpr std::size_t kSampleMemory = std::size_t{1} << 22U;
 /// A variance of n numbers in an interval of this width, summed in such blocks about its centre, is
 /// too small by no more than this. Its root would be off by much more than other numbers are.
 [[nodiscard]] inline double lost_variance(std::uint64_t n, double width) noexcept {
-  const auto blocks = static_cast<double>(n / kSampleBlock);
-  return width * width * (2.0 * static_cast<double>(kSampleBlock) + blocks + 8.0) * 0x1p-50;
+  constexpr auto block = static_cast<double>(kSampleBlock);
+  return width * width * (2.0 * block + static_cast<double>(n) / block + 8.0) * 0x1p-50;
 }
 
 /// The game and its policy, and who draws how.

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "vlearn/game/evaluate.h"
+#include "vlearn/game/game_ref.h"
 #include "vlearn/policy/execute.h"
 #include "vlearn/policy/markov.h"
-#include "vlearn/game/game_ref.h"
 #include "vlearn/run/run_folder.h"
 
 namespace vlearn {

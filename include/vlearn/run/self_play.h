@@ -20,10 +20,10 @@
 #include "vlearn/core/container.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
+#include "vlearn/game/game_ref.h"
 #include "vlearn/policy/history.h"
 #include "vlearn/policy/replay.h"
 #include "vlearn/policy/seat.h"
-#include "vlearn/game/game_ref.h"
 
 namespace vlearn {
 

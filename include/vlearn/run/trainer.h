@@ -16,10 +16,10 @@
 #include "vlearn/agent/options.h"
 #include "vlearn/core/cancel.h"
 #include "vlearn/core/container.h"
+#include "vlearn/game/game_ref.h"
 #include "vlearn/policy/history.h"
 #include "vlearn/policy/replay.h"
 #include "vlearn/policy/seat.h"
-#include "vlearn/game/game_ref.h"
 
 namespace vlearn {
 
