@@ -4,8 +4,12 @@
 // vlearn certify: how good is what a run has learned.
 #include <fmt/format.h>
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "certificate_text.h"
@@ -19,12 +23,16 @@
 namespace vlearn::app {
 
 std::string gap_text(const Certificate& certificate) {
-  std::string text = fmt::format("certified {} gap", name_of(certificate.target));
+  std::string text = fmt::format("{} {} gap", certificate.sampled ? "sampled" : "certified",
+                                 name_of(certificate.target));
   text += certificate.gap_lower ? fmt::format(" between {:.6g} and {:.6g}", *certificate.gap_lower,
                                               certificate.gap_upper)
                                 : fmt::format(" at most {:.6g}", certificate.gap_upper);
   text += fmt::format(", output {}",
                       kCertifiedOutputNames[static_cast<std::size_t>(certificate.output)]);
+  if (certificate.sampled) {
+    text += fmt::format(", with confidence {}", certificate.sampled->confidence);
+  }
   if (certificate.output != CertifiedOutput::nested) return text + "\n";
   return text + fmt::format(", start {}{}\n",
                             kCertifiedStartNames[static_cast<std::size_t>(certificate.start)],
@@ -55,8 +63,14 @@ std::string certificate_text(const Certificate& certificate) {
 
 namespace {
 
+constexpr std::array<std::string_view, 2> kMethodNames = {"exact", "sampled"};
+
 struct Options {
   std::string run;
+  std::string method = std::string(kMethodNames[0]);
+  std::string samples;
+  std::string seed;
+  std::optional<double> confidence;
   std::string output;
   std::string start;
   std::string file;
@@ -64,9 +78,37 @@ struct Options {
   bool as_json = false;
 };
 
-ExitCode certify(const Options& options) {
-  const StoredRun run = read_run(options.run);
-  const LoadedGame game = load_game_of(run);
+Certificate by_sampling(const Options& options, const StoredRun& run, const LoadedGame& game) {
+  const CertifiedOutput output = run.config.learner.target == Target::nash
+                                     ? CertifiedOutput::marginals
+                                     : CertifiedOutput::markov;
+  const std::string_view name = kCertifiedOutputNames[static_cast<std::size_t>(output)];
+  if (!options.start.empty() || !(options.output.empty() || options.output == name)) {
+    throw Error(
+        ErrorKind::usage, "--method sampled",
+        fmt::format("is for the Markov output of a run, which has no start; of this run {}", name),
+        fmt::format("use --output {}, or --method exact", name));
+  }
+  SampledOptions wanted;
+  if (!options.samples.empty()) wanted.samples = parse_count("--samples", options.samples);
+  if (!options.seed.empty()) wanted.seed = parse_natural("--seed", options.seed);
+  if (options.confidence) wanted.confidence = *options.confidence;
+  wanted.parallel.threads = options.threads;
+  return certify_stored_sampled(run, game, wanted, [](const SampledPlan& plan) {
+    note(
+        fmt::format("certifying takes {} samples of each (step, state), {:.3g} steps of the game; "
+                    "the radius of its upper bound will be {:.3g} at most, and less where rewards "
+                    "spread less than they could",
+                    plan.samples, plan.game_steps, plan.radius));
+  });
+}
+
+Certificate exactly(const Options& options, const StoredRun& run, const LoadedGame& game) {
+  for (const auto& [option, given] : {std::pair("--samples", !options.samples.empty()),
+                                      std::pair("--confidence", options.confidence.has_value()),
+                                      std::pair("--seed", !options.seed.empty())}) {
+    if (given) throw Error(ErrorKind::usage, option, "is for --method sampled", "leave it out");
+  }
   CertifyOptions wanted;
   const bool has_table = run.planned || run.config.learner.monotone;
   wanted.output = has_table ? CertifiedOutput::table : run.config.output;
@@ -81,7 +123,15 @@ ExitCode certify(const Options& options) {
     wanted.start = named<CertifiedStart>(kCertifiedStartNames, options.start);
   }
   wanted.parallel.threads = options.threads;
-  const Certificate certificate = certify_stored(run, game, wanted);
+  return certify_stored(run, game, wanted);
+}
+
+ExitCode certify(const Options& options) {
+  const StoredRun run = read_run(options.run);
+  const LoadedGame game = load_game_of(run);
+  const Certificate certificate = options.method == kMethodNames[0]
+                                      ? exactly(options, run, game)
+                                      : by_sampling(options, run, game);
   const std::string text = to_json(certificate);
   const std::filesystem::path file =
       options.file.empty() ? certificate_path(run.path) : std::filesystem::path(options.file);
@@ -106,7 +156,8 @@ void add_certify(CLI::App& app, Task& task) {
   command->footer(
       "Examples:\n"
       "  vlearn certify runs/soccer-1\n"
-      "  vlearn certify runs/soccer-1 --start uniform --json\n");
+      "  vlearn certify runs/soccer-1 --start uniform --json\n"
+      "  vlearn certify runs/congestion-100-1 --method sampled --confidence 0.999\n");
   const auto words = [](const auto& names) {
     return CLI::IsMember(std::vector<std::string>(names.begin(), names.end()));
   };
@@ -122,6 +173,18 @@ void add_certify(CLI::App& app, Task& task) {
           "--start", options->start,
           "Where nested executions start: best (default), last, or uniform as in the paper")
       ->check(words(kCertifiedStartNames));
+  command
+      ->add_option("--method", options->method,
+                   "exact (default), or sampled: bounds that hold with a confidence, of the Markov "
+                   "output, for games with too many joint actions")
+      ->check(words(kMethodNames));
+  command->add_option(
+      "--samples", options->samples,
+      "Of each (step, state), for --method sampled; default: what 10^7 steps of the "
+      "game allow");
+  command->add_option("--confidence", options->confidence,
+                      "That all sampled bounds hold; default 0.99");
+  command->add_option("--seed", options->seed, "Of the samples; default 1");
   command->add_option("-o,--out", options->file, "Default: certificate.json in the run folder");
   command->add_option("--threads", options->threads, "0 (default): one per core")
       ->check(CLI::Range(0, 1024));

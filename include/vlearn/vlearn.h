@@ -29,8 +29,11 @@
 #include "vlearn/baseline/played_model.h"         // IWYU pragma: export
 #include "vlearn/baseline/plug_in.h"              // IWYU pragma: export
 #include "vlearn/certify/certify.h"               // IWYU pragma: export
+#include "vlearn/certify/concentration.h"         // IWYU pragma: export
+#include "vlearn/certify/drawn_policy.h"          // IWYU pragma: export
 #include "vlearn/certify/markov_certifier.h"      // IWYU pragma: export
 #include "vlearn/certify/nested.h"                // IWYU pragma: export
+#include "vlearn/certify/sampled.h"               // IWYU pragma: export
 #include "vlearn/core/alpha.h"                    // IWYU pragma: export
 #include "vlearn/core/cancel.h"                   // IWYU pragma: export
 #include "vlearn/core/certificate.h"              // IWYU pragma: export
@@ -91,6 +94,7 @@
 #include "vlearn/run/certify_run.h"               // IWYU pragma: export
 #include "vlearn/run/gap_curve.h"                 // IWYU pragma: export
 #include "vlearn/run/joint_play.h"                // IWYU pragma: export
+#include "vlearn/run/kept_run.h"                  // IWYU pragma: export
 #include "vlearn/run/learn.h"                     // IWYU pragma: export
 #include "vlearn/run/plan.h"                      // IWYU pragma: export
 #include "vlearn/run/replay_run.h"                // IWYU pragma: export

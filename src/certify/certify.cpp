@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "user_units.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/version.h"
 #include "vlearn/game/joint_profile.h"
@@ -18,27 +19,6 @@
 
 namespace vlearn {
 namespace {
-
-double horizon_of(const Frame& frame) { return static_cast<double>(frame.horizon()); }
-
-double width_of(const Frame& frame, Player player) {
-  return frame.range(player).high - frame.range(player).low;
-}
-
-/// A value in the user's units is off by this where it is off by `rounding` in units of [0, 1].
-double user_rounding(const Frame& frame, Player player, double rounding) {
-  const RewardRange& range = frame.range(player);
-  const double largest = std::max(std::abs(range.low), std::abs(range.high));
-  return width_of(frame, player) * rounding + 8.0 * 0x1p-53 * largest * horizon_of(frame);
-}
-
-double to_user(const Frame& frame, Player player, double value) {
-  return frame.range(player).from_unit(value, horizon_of(frame));
-}
-
-/// The next number, so that a bound stays one whatever was rounded last.
-double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infinity()); }
-double down(double x) { return std::nextafter(x, -std::numeric_limits<double>::infinity()); }
 
 /// The best deviations that were found, and what they earn.
 struct Earned {
@@ -101,26 +81,6 @@ void fill_players(Certificate& certificate,
   certificate.sum_lower =
       down(width * (lower->values[0] + lower->values[1] - horizon_of(frame)) - rounding);
   certificate.gap_lower = *certificate.sum_lower / 2.0;
-}
-
-Certificate begin_certificate(const Frame& frame,
-                              const CertificateTitle& title,
-                              Target target,
-                              std::uint64_t weights,
-                              std::uint64_t episodes) {
-  Certificate certificate;
-  certificate.version = build_info().version;
-  certificate.game = title.game;
-  certificate.game_hash = title.game_hash;
-  certificate.target = target;
-  certificate.weights = weights;
-  certificate.episodes = episodes;
-  certificate.policy_hashes = title.policy_hashes;
-  certificate.players.resize(frame.num_players());
-  for (std::size_t j = 0; j < title.player_names.size(); ++j) {
-    certificate.players[j].name = title.player_names[j];
-  }
-  return certificate;
 }
 
 /// Joint actions of a cell, on average over cells.
@@ -253,6 +213,26 @@ double sweep_work(const AnyGame& game, CertifiedOutput output) {
 }
 
 }  // namespace
+
+Certificate begin_certificate(const Frame& frame,
+                              const CertificateTitle& title,
+                              Target target,
+                              std::uint64_t weights,
+                              std::uint64_t episodes) {
+  Certificate certificate;
+  certificate.version = build_info().version;
+  certificate.game = title.game;
+  certificate.game_hash = title.game_hash;
+  certificate.target = target;
+  certificate.weights = weights;
+  certificate.episodes = episodes;
+  certificate.policy_hashes = title.policy_hashes;
+  certificate.players.resize(frame.num_players());
+  for (std::size_t j = 0; j < title.player_names.size(); ++j) {
+    certificate.players[j].name = title.player_names[j];
+  }
+  return certificate;
+}
 
 CertifiedGap gap_in_user_units(const Frame& frame,
                                Target target,

@@ -12,6 +12,7 @@ namespace vlearn {
 namespace {
 
 constexpr std::string_view kSchema = "vlearn.certificate/1";
+constexpr std::string_view kSampled = "sampled";
 constexpr std::size_t kHashDigits = 64;
 constexpr std::size_t kMaxActions = UINT16_MAX;
 
@@ -64,6 +65,11 @@ void write_player(JsonWriter& json, std::uint64_t number, const PlayerCertificat
   write_with_kind(json, "deviation", {player.deviation_upper, player.deviation_lower});
   json.member("rounding", player.rounding);
   write_bounds(json, "gap", {player.gap_upper, player.gap_lower});
+  if (player.value_estimate && player.deviation_estimate) {
+    json.key("estimate").on_one_line().begin_object();
+    json.member("value", *player.value_estimate).member("deviation", *player.deviation_estimate);
+    json.member("gap", *player.deviation_estimate - *player.value_estimate).end_object();
+  }
   if (!player.witness.empty()) {
     json.key("witness").on_one_line().begin_array();
     for (const std::uint32_t action : player.witness) json.value(std::uint64_t{action} + 1);
@@ -117,8 +123,18 @@ std::vector<std::uint32_t> read_witness(const JsonValue& value) {
   return witness;
 }
 
-PlayerCertificate read_player(const JsonValue& value, std::uint64_t number) {
-  value.allow_keys({"player", "name", "value", "deviation", "rounding", "gap", "witness"});
+void read_estimate(const JsonValue& value, PlayerCertificate& player) {
+  value.allow_keys({"value", "deviation", "gap"});
+  player.value_estimate = value.at("value").number();
+  player.deviation_estimate = value.at("deviation").number();
+  if (value.at("gap").number() != *player.deviation_estimate - *player.value_estimate) {
+    throw value.at("gap").error("is not the difference of the two");
+  }
+}
+
+PlayerCertificate read_player(const JsonValue& value, std::uint64_t number, bool sampled) {
+  value.allow_keys(
+      {"player", "name", "value", "deviation", "rounding", "gap", "estimate", "witness"});
   if (value.at("player").natural(kMaxPlayers) != number) {
     throw value.at("player").error("is out of order", "want all players from 1 on");
   }
@@ -138,6 +154,16 @@ PlayerCertificate read_player(const JsonValue& value, std::uint64_t number) {
   player.gap_lower = gap.lower;
   if (gap.lower && !deviation.lower) {
     throw value.at("gap").at("lower").error("needs a lower bound of the deviation");
+  }
+  const auto estimate = value.find("estimate");
+  if (estimate.has_value() != sampled) {
+    throw value.error("does not fit 'method'", "players have an 'estimate' where it is sampled");
+  }
+  if (estimate) {
+    read_estimate(*estimate, player);
+    const bool exact =
+        worth.lower == worth.upper || (deviation.lower && deviation.lower == deviation.upper);
+    if (exact) throw value.error("is exact, but the method is sampled");
   }
   if (const auto witness = value.find("witness")) {
     if (!deviation.lower) throw witness->error("needs a lower bound of the deviation");
@@ -172,6 +198,22 @@ void read_start(const JsonValue& root, Certificate& certificate) {
   }
 }
 
+SampledMethod read_method(const JsonValue& value) {
+  value.allow_keys({"name", "confidence", "samples", "seed"});
+  if (value.at("name").string() != kSampled) {
+    throw value.at("name").error("is not known here", "want " + std::string(kSampled));
+  }
+  SampledMethod method;
+  method.confidence = value.at("confidence").number();
+  if (!(method.confidence > 0.0 && method.confidence < 1.0)) {
+    throw value.at("confidence").error("is not between 0 and 1");
+  }
+  method.samples = value.at("samples").natural(kMaxEpisodes - 1);
+  if (method.samples < 2) throw value.at("samples").error("is too few", "want 2 at least");
+  method.seed = value.at("seed").natural(UINT64_MAX);
+  return method;
+}
+
 void read_policies(const JsonValue& root, Certificate& certificate) {
   const auto policies = root.find("policy_hashes");
   const auto stream = root.find("stream_hash");
@@ -193,7 +235,8 @@ void read_policies(const JsonValue& root, Certificate& certificate) {
 Certificate certificate_in(const JsonDocument& document) {
   const JsonValue root = document.root();
   root.allow_keys({"schema", "version", "game", "game_hash", "target", "output", "weights",
-                   "episodes", "start", "policy_hashes", "stream_hash", "gap", "sum", "players"});
+                   "episodes", "start", "method", "policy_hashes", "stream_hash", "gap", "sum",
+                   "players"});
   if (root.at("schema").string() != kSchema) {
     throw root.at("schema").error("is not one that this version reads",
                                   "want " + std::string(kSchema));
@@ -214,8 +257,16 @@ Certificate certificate_in(const JsonDocument& document) {
     }
   }
   read_start(root, certificate);
+  if (const auto method = root.find("method")) {
+    if (certificate.output == CertifiedOutput::nested ||
+        certificate.output == CertifiedOutput::table || root.find("stream_hash")) {
+      throw method->error("is for the outputs markov and marginals of policy files");
+    }
+    certificate.sampled = read_method(*method);
+  }
   for (const JsonValue player : root.at("players").items()) {
-    certificate.players.push_back(read_player(player, certificate.players.size() + 1));
+    certificate.players.push_back(
+        read_player(player, certificate.players.size() + 1, certificate.sampled.has_value()));
   }
   if (certificate.players.empty()) throw root.at("players").error("is empty");
   read_policies(root, certificate);
@@ -245,6 +296,12 @@ std::string to_json(const Certificate& certificate) {
     if (certificate.start != CertifiedStart::uniform)
       json.member("episode", certificate.start_episode);
     json.end_object();
+  }
+  if (certificate.sampled) {
+    json.key("method").on_one_line().begin_object().member("name", kSampled);
+    json.member("confidence", certificate.sampled->confidence);
+    json.member("samples", certificate.sampled->samples);
+    json.member("seed", certificate.sampled->seed).end_object();
   }
   if (certificate.stream_hash) {
     json.member("stream_hash", *certificate.stream_hash);

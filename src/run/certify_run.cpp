@@ -49,6 +49,19 @@ Certificate certify_tables(const StoredRun& run,
       run.config.learner.target, open_tables(run.path, run.title.game_hash, players), options);
 }
 
+/// Throws Error (input) where there are none, or of no episodes.
+std::vector<PolicyFile> played_policies(const StoredRun& run, const Frame& frame) {
+  if (!run.config.history) {
+    throw Error(ErrorKind::input, run.path.string(), "has no policy files",
+                "learn without --history none");
+  }
+  std::vector<PolicyFile> files = open_policies(run, frame);
+  if (files.front().episodes() == 0) {
+    throw Error(ErrorKind::input, run.path.string(), "has not played yet");
+  }
+  return files;
+}
+
 }  // namespace
 
 CertificateTitle certificate_title(const RunTitle& run,
@@ -71,16 +84,11 @@ Certificate certify_stored(const StoredRun& run,
   const Frame& frame = frame_of(game.game);
   const Target target = run.config.learner.target;
   if (options.output == CertifiedOutput::table) return certify_tables(run, game, options.parallel);
-  if (!run.config.history) {
-    throw Error(ErrorKind::input, run.path.string(), "has no policy files",
-                "learn without --history none");
-  }
-  const std::vector<PolicyFile> files = open_policies(run, frame);
+  const std::vector<PolicyFile> files = played_policies(run, frame);
   const CertificateTitle title =
       certificate_title(run.title, game, policy_paths(run.path, files.size(), options.output));
   const std::uint64_t weights = files.front().header().weights;
   const std::uint64_t episodes = files.front().episodes();
-  if (episodes == 0) throw Error(ErrorKind::input, run.path.string(), "has not played yet");
   const bool independent = target == Target::nash;
   switch (options.output) {
     case CertifiedOutput::nested: break;
@@ -109,6 +117,20 @@ Certificate certify_stored(const StoredRun& run,
   certify_history(certifier, frame, files, is_recorded, options.parallel);
   return certify_nested(game.game, title, target, weights, episodes, certifier.at(options.start),
                         files, options.parallel);
+}
+
+Certificate certify_stored_sampled(const StoredRun& run,
+                                   const LoadedGame& game,
+                                   const SampledOptions& options,
+                                   const std::function<void(const SampledPlan&)>& tell) {
+  const Frame& frame = frame_of(game.game);
+  const std::vector<PolicyFile> files = played_policies(run, frame);
+  if (tell) tell(plan_sampled(frame, run.config.learner.target, options));
+  const CertificateTitle title = certificate_title(
+      run.title, game, policy_paths(run.path, files.size(), CertifiedOutput::markov));
+  return std::visit(
+      [&](const auto& model) { return certify_sampled(GameRef(model), files, options, title); },
+      game.game);
 }
 
 }  // namespace vlearn

@@ -463,6 +463,16 @@ Verdict verify(const AnyGame& game,
                const Certificate& certificate,
                const VerifyOptions& options) {
   const DefaultFloatEnvironment environment;
+  if (certificate.sampled) {
+    const SampledMethod& method = *certificate.sampled;
+    throw Error(ErrorKind::usage, "certificate",
+                fmt::format("was sampled: its bounds hold with confidence {} and cannot be derived "
+                            "again",
+                            method.confidence),
+                fmt::format("repeat it, byte for byte: vlearn certify RUN --method sampled "
+                            "--samples {} --confidence {} --seed {} --out FILE",
+                            method.samples, method.confidence, method.seed));
+  }
   const auto cannot = [](const char* what, const char* why) {
     return Error(ErrorKind::input, what, why, "this certificate cannot be verified");
   };

@@ -4,8 +4,13 @@
 
 import json
 import unittest
+from pathlib import Path
 
 from command_test import CommandTest
+from jsonschema import Draft202012Validator
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs/reference/schema/vlearn.certificate-1.schema.json").read_text())
 
 ZERO_SUM = "random:players=2,states=3,actions=3,horizon=3,kind=zero-sum,seed=5"
 FOUR = "random:players=4,states=3,actions=2,horizon=4,seed=11"
@@ -307,6 +312,82 @@ class Certify(CommandTest):
                 done = self.run_command(*arguments)
                 self.assertEqual(done.returncode, code)
                 self.assertIn(words, done.stderr)
+
+    def test_by_sampling(self):
+        self.learn(FOUR, "--target", "cce", "--episodes", "500", *NESTED)
+        # A run that returns the nested policy has a Markov mixture too.
+        exact = json.loads(self.good("certify", "run", "--output", "markov", "--json"))
+        sample = ("certify", "run", "--method", "sampled", "--confidence", "0.99999")
+        few = (*sample, "--samples", "2e3", "--seed", "5")
+        done = self.run_command(*few, "--threads", "1", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("2000 samples of each (step, state)", done.stderr)
+        sampled = json.loads(done.stdout)
+        self.assertEqual(list(Draft202012Validator(SCHEMA).iter_errors(sampled)), [])
+        method = {"name": "sampled", "confidence": 0.99999, "samples": 2000, "seed": 5}
+        self.assertEqual(sampled["method"], method)
+        for key in ("game_hash", "policy_hashes", "output", "weights", "episodes", "target"):
+            self.assertEqual(sampled[key], exact[key])
+        # Fails with probability 1e-5.
+        self.assertLess(sampled["gap"]["lower"], exact["gap"]["upper"])
+        self.assertGreater(sampled["gap"]["upper"], exact["gap"]["lower"])
+        for mine, truth in zip(sampled["players"], exact["players"], strict=True):
+            self.assertEqual(mine["deviation"]["kind"], "interval")
+            self.assertLess(mine["value"]["lower"], truth["value"]["upper"])
+            self.assertGreater(mine["value"]["upper"], truth["value"]["lower"])
+            self.assertLess(mine["deviation"]["lower"], truth["deviation"]["upper"])
+            self.assertGreater(mine["deviation"]["upper"], truth["deviation"]["lower"])
+        # The same again, whatever the threads; in words; and what is executed now.
+        self.assertEqual(self.good(*few, "--threads", "3", "--json"), done.stdout)
+        self.assertIn("sampled cce gap between", self.good(*few))
+        self.assertIn("with confidence 0.99999", self.good(*few))
+        played = json.loads(self.good("play", "run", "--episodes", "10", "--json"))
+        self.assertEqual(played["output"], "markov")
+        # It cannot be verified, and the message says how to repeat it.
+        refused = self.run_command("verify", FOUR, "run", "run/certificate.json")
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        again = "--samples 2000 --confidence 0.99999 --seed 5"
+        self.assertIn(again, refused.stderr)
+        # What a schema says of it, the reader says too.
+        for change in (
+            {"method": {**method, "confidence": 1}},
+            {"method": {**method, "samples": 1}},
+            {"method": {**method, "name": "guessed"}},
+            {"output": "table"},
+            {"method": None},
+            {"players": [{**player, "estimate": None} for player in sampled["players"]]},
+            {"players": exact["players"]},
+        ):
+            with self.subTest(change=str(change)[:60]):
+                bad = {**sampled, **change}
+                self.assertFalse(Draft202012Validator(SCHEMA).is_valid(bad))
+                (self.folder / "bad.json").write_text(json.dumps(bad))
+                refused = self.run_command("verify", FOUR, "run", "bad.json")
+                self.assertEqual(refused.returncode, 3, refused.stderr)
+
+    def test_what_cannot_be_sampled(self):
+        self.learn(ZERO_SUM, "--target", "nash", "--episodes", "20")
+        sampled = ("certify", "run", "--method", "sampled", "--samples", "20")
+        found = json.loads(self.good(*sampled, "--json"))
+        self.assertEqual(found["output"], "marginals")
+        for arguments, says in (
+            ((*sampled, "--output", "markov"), "use --output marginals"),
+            ((*sampled, "--start", "last"), "has no start"),
+            ((*sampled, "--confidence", "1"), "between 0 and 1"),
+            ((*sampled[:-1], "1"), "want 2 at least"),
+            (("certify", "run", "--samples", "20"), "is for --method sampled"),
+            (("certify", "run", "--confidence", "0.9"), "is for --method sampled"),
+            (("certify", "run", "--seed", "0"), "is for --method sampled"),
+            (("certify", "run", "--method", "guess"), "--method"),
+        ):
+            with self.subTest(arguments=arguments):
+                done = self.run_command(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn(says, done.stderr)
+        self.learn(ZERO_SUM, "--target", "nash", "--episodes", "20", "--history", "none", "--force")
+        done = self.run_command(*sampled)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("no policy files", done.stderr)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,16 @@ inline constexpr std::array<std::string_view, 4> kCertifiedOutputNames = {"neste
 enum class CertifiedStart : std::uint8_t { uniform, last, best };
 inline constexpr std::array<std::string_view, 3> kCertifiedStartNames = {"uniform", "last", "best"};
 
+/// How a certificate was made whose bounds are not certain: all of them hold at once with this
+/// confidence, over the draws that it took. The seed makes it again, byte for byte.
+struct SampledMethod {
+  double confidence = 0.0;
+  std::uint64_t samples = 0;  ///< of each (step, state)
+  std::uint64_t seed = 0;
+
+  friend bool operator==(const SampledMethod&, const SampledMethod&) = default;
+};
+
 struct PlayerCertificate {
   std::string name;
   /// What the policy is worth: one number where it is known exactly (all but nash, nested), else an
@@ -53,6 +63,10 @@ struct PlayerCertificate {
   /// The deviation that deviation_lower belongs to, actions counted from 0. For ce of each cell and
   /// each action that was recommended, else of each cell. Cells in the order of steps, then states.
   std::vector<std::uint32_t> witness;
+  // Of a sampled certificate, without bias and without promise: what the policy and the witness are
+  // worth.
+  std::optional<double> value_estimate = std::nullopt;
+  std::optional<double> deviation_estimate = std::nullopt;
 };
 
 struct Certificate {
@@ -68,6 +82,8 @@ struct Certificate {
   /// which is K + 1 for `last`.
   CertifiedStart start = CertifiedStart::last;
   std::uint64_t start_episode = 0;
+  /// Nothing where all numbers are certain.
+  std::optional<SampledMethod> sampled = std::nullopt;
   /// SHA-256 of each player's policy file, as hex digits; without a history one hash of all
   /// policies in the order of play (stream_hash).
   std::vector<std::string> policy_hashes;

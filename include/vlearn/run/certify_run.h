@@ -6,11 +6,13 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "vlearn/certify/certify.h"
+#include "vlearn/certify/sampled.h"
 #include "vlearn/core/parallel.h"
 #include "vlearn/game/game_io.h"
 #include "vlearn/policy/history.h"
@@ -35,5 +37,13 @@ struct CertifyOptions {
 [[nodiscard]] Certificate certify_stored(const StoredRun& run,
                                          const LoadedGame& game,
                                          const CertifyOptions& options);
+
+/// The same by sampling, of the run's Markov output (certify/sampled.h). `tell` hears what it will
+/// take before it begins. Throws Error for a run without policy files.
+[[nodiscard]] Certificate certify_stored_sampled(
+    const StoredRun& run,
+    const LoadedGame& game,
+    const SampledOptions& options,
+    const std::function<void(const SampledPlan&)>& tell = {});
 
 }  // namespace vlearn

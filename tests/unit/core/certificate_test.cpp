@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,7 @@ void expect_same(const Certificate& a, const Certificate& b) {
   EXPECT_EQ(a.start_episode, b.start_episode);
   EXPECT_EQ(a.policy_hashes, b.policy_hashes);
   EXPECT_EQ(a.stream_hash, b.stream_hash);
+  EXPECT_EQ(a.sampled, b.sampled);
   EXPECT_EQ(a.gap_upper, b.gap_upper);
   EXPECT_EQ(a.gap_lower, b.gap_lower);
   EXPECT_EQ(a.sum_upper, b.sum_upper);
@@ -79,6 +81,8 @@ void expect_same(const Certificate& a, const Certificate& b) {
     EXPECT_EQ(a.players[j].gap_upper, b.players[j].gap_upper);
     EXPECT_EQ(a.players[j].gap_lower, b.players[j].gap_lower);
     EXPECT_EQ(a.players[j].witness, b.players[j].witness);
+    EXPECT_EQ(a.players[j].value_estimate, b.players[j].value_estimate);
+    EXPECT_EQ(a.players[j].deviation_estimate, b.players[j].deviation_estimate);
   }
 }
 
@@ -107,6 +111,81 @@ TEST(Certificate, IsReadAsItWasWritten) {
   certificate.policy_hashes.clear();
   certificate.stream_hash = kDigits;
   expect_same(certificate, there_and_back(certificate));
+}
+
+/// One whose bounds hold with a confidence only.
+Certificate sampled() {
+  Certificate certificate = nested();
+  certificate.output = CertifiedOutput::markov;
+  certificate.start = CertifiedStart::last;
+  certificate.start_episode = 0;
+  certificate.sampled = {0.99, 2000, UINT64_MAX};
+  for (PlayerCertificate& player : certificate.players) {
+    player.value_upper = player.value_lower + 0.25;
+    player.value_estimate = player.value_lower + 0.125;
+    player.deviation_estimate = 0.2;
+  }
+  return certificate;
+}
+
+TEST(Certificate, SaysHowItWasSampled) {
+  const Certificate certificate = sampled();
+  expect_same(certificate, there_and_back(certificate));
+  const std::string text = to_json(certificate);
+  EXPECT_NE(text.find(R"("method": {"name": "sampled", "confidence": 0.99, "samples": 2000, )"
+                      R"("seed": 18446744073709551615},)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"("estimate": {"value": 0.225, "deviation": 0.2, "gap": -0.0)"),
+            std::string::npos);
+  // Without it nothing is said of any of that.
+  for (const char* word : {"method", "estimate", "confidence"}) {
+    EXPECT_EQ(to_json(nested()).find(word), std::string::npos);
+  }
+}
+
+TEST(Certificate, RefusesWhatCannotBeSampled) {
+  const auto refuse = [](const std::string& from, const std::string& to) {
+    std::string text = to_json(sampled());
+    const std::size_t place = text.find(from);
+    EXPECT_NE(place, std::string::npos) << from;
+    text.replace(place, from.size(), to);
+    return error_of(ErrorKind::input,
+                    [&] { static_cast<void>(certificate_from_json(text, "c.json")); });
+  };
+  struct Damage {
+    std::string from;
+    std::string to;
+    std::string says;
+  };
+  const std::vector<Damage> damages = {
+      {"\"name\": \"sampled\"", "\"name\": \"guessed\"", "method.name: is not known here"},
+      {"\"confidence\": 0.99", "\"confidence\": 1.0", "confidence: is not between 0 and 1"},
+      {"\"confidence\": 0.99", "\"confidence\": 0", "confidence: is not between 0 and 1"},
+      {"\"samples\": 2000", "\"samples\": 1", "samples: is too few"},
+      {"\"seed\": 18446744073709551615", "\"seed\": -1", "seed: is -1"},
+      {", \"seed\": 18446744073709551615", "", "lacks the key 'seed'"},
+      {"\"method\"", "\"methods\"", "methods: is not a key"},
+      {"\"estimate\"", "\"estimates\"", "estimates: is not a key"},
+      {"\"deviation\": 0.2, ", "\"deviation\": 0.25, ", "gap: is not the difference"},
+      {"\"kind\": \"interval\", \"lower\": 0.1, \"upper\": 0.35",
+       "\"kind\": \"exact\", \"lower\": 0.1, \"upper\": 0.1",
+       "is exact, but the method is sampled"},
+      {"\"output\": \"markov\",", "\"output\": \"nested\", \"start\": {\"rule\": \"uniform\"},",
+       "method: is for the outputs"},
+  };
+  for (const Damage& damage : damages) {
+    EXPECT_NE(refuse(damage.from, damage.to).find(damage.says), std::string::npos)
+        << damage.to << ": " << refuse(damage.from, damage.to);
+  }
+  // An estimate without its method, and a method without estimates.
+  Certificate certificate = sampled();
+  certificate.sampled.reset();
+  EXPECT_NE(
+      error_of(ErrorKind::input,
+               [&] { static_cast<void>(certificate_from_json(to_json(certificate), "c.json")); })
+          .find("does not fit 'method'"),
+      std::string::npos);
 }
 
 TEST(Certificate, SaysOfWhichKindItsNumbersAre) {
