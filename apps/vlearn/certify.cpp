@@ -20,6 +20,10 @@ namespace vlearn::app {
 
 std::string gap_text(const Certificate& certificate) {
   std::string text = fmt::format("certified {} gap", name_of(certificate.target));
+  if (certificate.confidence) {
+    text = fmt::format("from {} alone, with probability {}: {} gap", certificate.method,
+                       *certificate.confidence, name_of(certificate.target));
+  }
   text += certificate.gap_lower ? fmt::format(" between {:.6g} and {:.6g}", *certificate.gap_lower,
                                               certificate.gap_upper)
                                 : fmt::format(" at most {:.6g}", certificate.gap_upper);

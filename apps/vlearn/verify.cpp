@@ -201,6 +201,11 @@ ExitCode run(const Options& options) {
                 "vlearn verify GAME RUN CERTIFICATE");
   }
   const Certificate certificate = read_certificate(options.files.back());
+  if (certificate.confidence) {
+    throw Error(ErrorKind::usage, options.files.back(),
+                "has bounds that hold with some probability: nobody can derive them again",
+                "certify the run exactly: vlearn certify RUN");
+  }
   const LoadedGame loaded = load(options.game);
   if (certificate.stream_hash && !options.replay) {
     throw Error(ErrorKind::usage, options.files.back(), "is of a run that kept no policies",

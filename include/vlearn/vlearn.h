@@ -75,9 +75,12 @@
 #include "vlearn/policy/seat.h"                   // IWYU pragma: export
 #include "vlearn/policy/walk.h"                   // IWYU pragma: export
 #include "vlearn/run/certify_run.h"               // IWYU pragma: export
+#include "vlearn/run/data_certificate.h"          // IWYU pragma: export
+#include "vlearn/run/deviate.h"                   // IWYU pragma: export
 #include "vlearn/run/game_ref.h"                  // IWYU pragma: export
 #include "vlearn/run/gap_curve.h"                 // IWYU pragma: export
 #include "vlearn/run/joint_play.h"                // IWYU pragma: export
+#include "vlearn/run/kept_histories.h"            // IWYU pragma: export
 #include "vlearn/run/learn.h"                     // IWYU pragma: export
 #include "vlearn/run/plan.h"                      // IWYU pragma: export
 #include "vlearn/run/replay_run.h"                // IWYU pragma: export

@@ -190,10 +190,26 @@ void read_policies(const JsonValue& root, Certificate& certificate) {
   }
 }
 
+void read_confidence(const JsonValue& root, Certificate& certificate) {
+  const auto method = root.find("method");
+  const auto confidence = root.find("confidence");
+  if (method.has_value() != confidence.has_value()) {
+    throw root.error("has only one of 'method' and 'confidence'", "want both or neither");
+  }
+  if (!confidence) return;
+  certificate.method = std::string(method->string());
+  if (certificate.method.empty()) throw method->error("is empty", "leave it out");
+  certificate.confidence = confidence->number();
+  if (!(*certificate.confidence > 0.0 && *certificate.confidence < 1.0)) {
+    throw confidence->error("is no probability between 0 and 1");
+  }
+}
+
 Certificate certificate_in(const JsonDocument& document) {
   const JsonValue root = document.root();
   root.allow_keys({"schema", "version", "game", "game_hash", "target", "output", "weights",
-                   "episodes", "start", "policy_hashes", "stream_hash", "gap", "sum", "players"});
+                   "episodes", "start", "policy_hashes", "stream_hash", "method", "confidence",
+                   "gap", "sum", "players"});
   if (root.at("schema").string() != kSchema) {
     throw root.at("schema").error("is not one that this version reads",
                                   "want " + std::string(kSchema));
@@ -214,6 +230,7 @@ Certificate certificate_in(const JsonDocument& document) {
     }
   }
   read_start(root, certificate);
+  read_confidence(root, certificate);
   for (const JsonValue player : root.at("players").items()) {
     certificate.players.push_back(read_player(player, certificate.players.size() + 1));
   }
@@ -253,6 +270,8 @@ std::string to_json(const Certificate& certificate) {
     for (const std::string& hash : certificate.policy_hashes) json.value(hash);
     json.end_array();
   }
+  if (!certificate.method.empty()) json.member("method", certificate.method);
+  if (certificate.confidence) json.member("confidence", *certificate.confidence);
   write_bounds(json, "gap", {certificate.gap_upper, certificate.gap_lower});
   write_bounds(json, "sum", {certificate.sum_upper, certificate.sum_lower});
   json.key("players").begin_array();

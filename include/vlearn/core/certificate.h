@@ -72,6 +72,10 @@ struct Certificate {
   /// policies in the order of play (stream_hash).
   std::vector<std::string> policy_hashes;
   std::optional<std::string> stream_hash = std::nullopt;
+  /// How its bounds were found where nobody can derive them again, such as "data": then they hold
+  /// with this probability, all at once. Empty, and nothing, of those that always hold.
+  std::string method = {};
+  std::optional<double> confidence = std::nullopt;
   std::vector<PlayerCertificate> players;
   /// The largest gap of a player, and the sum of all (NashConv). For nash both players' gaps are
   /// known only together: each is at most the sum.
