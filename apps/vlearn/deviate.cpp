@@ -90,9 +90,8 @@ std::string to_text(const StoredRun& run,
       found.begin(), found.end(),
       [](const FoundDeviation& a, const FoundDeviation& b) { return a.lower < b.lower; });
   if (most->lower <= 0.0) return text + "nobody was seen to gain for sure\n";
-  return text + fmt::format("with probability {}: {} can gain {:.6g} at least\n",
-                            options.confidence, printable(names.player(most->player), 60),
-                            most->lower);
+  return text + fmt::format("with probability {}: player {} can gain {:.6g} at least\n",
+                            options.confidence, most->player.number(), most->lower);
 }
 
 ExitCode deviate(const Options& options) {

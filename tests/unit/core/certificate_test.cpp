@@ -64,6 +64,8 @@ void expect_same(const Certificate& a, const Certificate& b) {
   EXPECT_EQ(a.start_episode, b.start_episode);
   EXPECT_EQ(a.policy_hashes, b.policy_hashes);
   EXPECT_EQ(a.stream_hash, b.stream_hash);
+  EXPECT_EQ(a.method, b.method);
+  EXPECT_EQ(a.confidence, b.confidence);
   EXPECT_EQ(a.gap_upper, b.gap_upper);
   EXPECT_EQ(a.gap_lower, b.gap_lower);
   EXPECT_EQ(a.sum_upper, b.sum_upper);
@@ -106,6 +108,11 @@ TEST(Certificate, IsReadAsItWasWritten) {
   certificate.start = CertifiedStart::last;
   certificate.policy_hashes.clear();
   certificate.stream_hash = kDigits;
+  expect_same(certificate, there_and_back(certificate));
+  EXPECT_EQ(to_json(certificate).find("confidence"), std::string::npos);
+
+  certificate.method = "data";
+  certificate.confidence = 0.99;
   expect_same(certificate, there_and_back(certificate));
 }
 
@@ -179,6 +186,13 @@ TEST(Certificate, RefusesWhatIsDamaged) {
       {"[1, 3, 2]", "[1, 0, 2]", "players[0].witness[1]: counts from 1"},
       {"[1, 3, 2]", "[1, 65536, 2]", "players[0].witness[1]: is 65536"},
       {"[1, 3, 2]", "[]", "players[0].witness: is empty"},
+      {"\"gap\"", "\"method\": \"data\", \"gap\"", "has only one of 'method' and 'confidence'"},
+      {"\"gap\"", "\"confidence\": 0.9, \"gap\"", "has only one of 'method' and 'confidence'"},
+      {"\"gap\"", "\"method\": \"\", \"confidence\": 0.9, \"gap\"", "method: is empty"},
+      {"\"gap\"", "\"method\": \"data\", \"confidence\": 1, \"gap\"",
+       "confidence: is no probability"},
+      {"\"gap\"", "\"method\": \"data\", \"confidence\": 0.0, \"gap\"",
+       "confidence: is no probability"},
       {"\"gap\": {\"upper\": 1e", "\"witness\": [1], \"gap\": {\"upper\": 1e",
        "players[1].witness: needs a lower bound"},
   };
