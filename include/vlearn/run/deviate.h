@@ -8,10 +8,10 @@
 // The learner plans in the model that it has counted so far, each action worth c H_h / sqrt(n) more
 // than it looked like in n tries, and at the end without that (optimism as in UCBVI: Azar, Osband,
 // Munos 2017; with c = 0.3 and 0.03 by turns, measured, no theorem). It forgets nothing that it has
-// seen, so it finds what V-learning finds in small games, and much more where there are many states.
-// It sees states only, for ce also the action that is recommended to it. So what it returns is one
-// honest strategy, and what that gains is a lower bound on what the best deviation gains, however
-// well or badly it was learned.
+// seen, so it finds what V-learning finds in small games, and much more where there are many
+// states. It sees states only, for ce also the action that is recommended to it. So what it returns
+// is one honest strategy, and what that gains is a lower bound on what the best deviation gains,
+// however well or badly it was learned.
 //
 // Rollouts come in pairs, one with and one without the deviation, with the same draws of nature, of
 // indices and of everybody's actions. With the mean D and the variance v (n - 1 in the
