@@ -23,6 +23,7 @@ KeptHistories::KeptHistories(Trainer& trainer) : trainer_(trainer) {
 
 std::vector<PolicyFile> KeptHistories::policies() {
   std::vector<std::size_t> sizes;
+  sizes.reserve(files_.size());
   for (const std::vector<std::byte>& file : files_) sizes.push_back(file.size());
   trainer_.hand_out_rest();
   std::vector<PolicyFile> policies;
