@@ -51,7 +51,7 @@ int main() {
     estimate = std::max(estimate, *player.deviation_estimate - *player.value_estimate);
   }
   std::printf("with confidence %g no player gains more than %.4f per episode by deviating\n",
-              certificate.sampled->confidence, certificate.gap_upper);
+              certificate.method->confidence, certificate.gap_upper);
   std::printf("of the deviations that looked best, the best gains some %.4f\n", estimate);
   return certificate.gap_upper < 0.3 ? 0 : 1;
 }

@@ -23,16 +23,19 @@
 namespace vlearn::app {
 
 std::string gap_text(const Certificate& certificate) {
-  std::string text = fmt::format("{} {} gap", certificate.sampled ? "sampled" : "certified",
-                                 name_of(certificate.target));
+  const std::string_view target = name_of(certificate.target);
+  const bool sampled = is_sampled(certificate);
+  std::string text = fmt::format("{} {} gap", sampled ? "sampled" : "certified", target);
+  if (certificate.method && !sampled) {
+    text = fmt::format("from {} alone, with probability {}: {} gap",
+                       name_of(certificate.method->name), certificate.method->confidence, target);
+  }
   text += certificate.gap_lower ? fmt::format(" between {:.6g} and {:.6g}", *certificate.gap_lower,
                                               certificate.gap_upper)
                                 : fmt::format(" at most {:.6g}", certificate.gap_upper);
   text += fmt::format(", output {}",
                       kCertifiedOutputNames[static_cast<std::size_t>(certificate.output)]);
-  if (certificate.sampled) {
-    text += fmt::format(", with confidence {}", certificate.sampled->confidence);
-  }
+  if (sampled) text += fmt::format(", with confidence {}", certificate.method->confidence);
   if (certificate.output != CertifiedOutput::nested) return text + "\n";
   return text + fmt::format(", start {}{}\n",
                             kCertifiedStartNames[static_cast<std::size_t>(certificate.start)],

@@ -56,6 +56,7 @@ void add_certify(CLI::App& app, Task& task);
 void add_bench(CLI::App& app, Task& task);
 void add_compare(CLI::App& app, Task& task);
 void add_curse(CLI::App& experiment, Task& task);  // below `vlearn experiment`
+void add_deviate(CLI::App& app, Task& task);
 void add_experiment(CLI::App& app, Task& task);
 void add_games(CLI::App& app, Task& task);
 void add_game(CLI::App& app, Task& task);

@@ -299,6 +299,7 @@ std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& ru
   if (players.size() > kShownPlayers) {
     text += fmt::format("... and {} more (--json has all)\n", players.size() - kShownPlayers);
   }
+  if (run.result->data_certificate) text += gap_text(*run.result->data_certificate);
   if (run.certificate) {
     text += gap_text(*run.certificate);
     text += fmt::format("run folder: {}\n", printable(run.out.string()));

@@ -167,6 +167,7 @@ ExitCode parse_and_run(int argc, char** argv) {
   add_game(app, task);
   add_learn(app, task);
   add_certify(app, task);
+  add_deviate(app, task);
   add_plan(app, task);
   add_play(app, task);
   add_policy(app, task);

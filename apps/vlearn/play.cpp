@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "command.h"
+#include "executed_output.h"
 #include "game_text.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/json.h"
@@ -47,48 +48,6 @@ struct Options {
   bool as_json = false;
 };
 
-StartRule start_of(const std::string& word) {
-  if (word == "uniform") return {StartRule::Kind::uniform, 0};
-  if (word == "last" || word.empty()) return {StartRule::Kind::last, 0};
-  if (word == "best") {
-    throw Error(ErrorKind::usage, "--start best", "no certificate names a best episode here",
-                "run vlearn certify RUN --start best first, or use last, uniform or the number of "
-                "an episode");
-  }
-  return {StartRule::Kind::at, parse_count("--start", word)};
-}
-
-/// The start that is meant where nothing, or best, was said: what the run's certificate says of the
-/// nested output of this very history.
-std::string resolve_start(const Options& options, const StoredRun& run, const LoadedGame& game) {
-  const bool asks = options.start.empty() || options.start == "best";
-  const std::filesystem::path path = certificate_path(run.path);
-  if (!asks || options.output != "nested" || !std::filesystem::exists(path)) return options.start;
-  const Certificate certificate = read_certificate(path);
-  const bool best = certificate.start == CertifiedStart::best;
-  if (certificate.output != CertifiedOutput::nested || (options.start == "best" && !best)) {
-    return options.start;
-  }
-  const CertificateTitle title = certificate_title(
-      run.title, game,
-      policy_paths(run.path, frame_of(game.game).num_players(), CertifiedOutput::nested));
-  if (certificate.policy_hashes != title.policy_hashes) {
-    throw Error(ErrorKind::input, path.string(), "is not of the policies that are here",
-                "certify the run again: vlearn certify RUN; or say where to start");
-  }
-  if (certificate.start == CertifiedStart::uniform) return "uniform";
-  return std::to_string(certificate.start_episode);
-}
-
-/// Players of nash who draw an index of their own at every step play the product of their averages.
-OutputKind output_of(const std::string& word) {
-  return word == "nested" ? OutputKind::nested : OutputKind::markov;
-}
-
-GameRef ref_of(const AnyGame& game) {
-  return std::visit([](const auto& model) { return GameRef(model); }, game);
-}
-
 void write_move(JsonWriter& json, const PolicyPlayer::Move& move) {
   json.member("action", move.action.number()).member("visit", move.visit);
   json.member("k", move.episode);
@@ -106,55 +65,17 @@ void print_step(const JointPlay::Seen& seen) {
   print(json.end_array().end_object().text() + "\n");
 }
 
-/// What the run's certificate is about, else what the run returns.
-std::string default_output(const StoredRun& run) {
-  const std::filesystem::path path = certificate_path(run.path);
-  const bool has_table = run.planned || run.config.learner.monotone;
-  CertifiedOutput output = has_table ? CertifiedOutput::table : run.config.output;
-  if (std::filesystem::exists(path)) {
-    const CertifiedOutput certified = read_certificate(path).output;
-    // The product of averages is what players of nash play, and nobody else.
-    const bool executed =
-        certified != CertifiedOutput::marginals || run.config.learner.target == Target::nash;
-    if (executed) output = certified;
-  }
-  return std::string(kCertifiedOutputNames[static_cast<std::size_t>(output)]);
-}
-
-/// Others have no start.
-void check_start(const Options& options) {
-  if (options.output.empty() || options.output == "nested" || options.start.empty()) return;
-  throw Error(ErrorKind::usage, "--start", "is for the nested output",
-              "leave it out: output " + options.output + " has no start");
-}
-
-/// Players of nash draw indices of their own.
-void check_marginals(const Options& options, Target target) {
-  if (options.output != "marginals" || target == Target::nash) return;
-  throw Error(ErrorKind::usage, "--output marginals",
-              "is for nash: others play by shared indices, not by averages", "use --output markov");
-}
-
 /// All players in the game of the run.
-ExitCode play_run(Options options) {
+ExitCode play_run(const Options& options) {
   const StoredRun run = read_run(options.what);
   const LoadedGame game = load_game_of(run);
   const std::uint64_t episodes = parse_count("--episodes", options.episodes);
   const std::uint64_t seed = parse_natural("--seed", options.seed);
-  // Only nested executions have a start.
-  const bool has_table = run.planned || run.config.learner.monotone;
-  if (options.output.empty()) {
-    options.output = !options.start.empty() && !has_table ? "nested" : default_output(run);
-  }
-  const bool table = options.output == "table";
-  check_start(options);
-  check_marginals(options, run.config.learner.target);
-  const std::string start = table ? "" : resolve_start(options, run, game);
+  const ExecutedOutput executed = executed_output(run, game, {options.output, options.start});
   JointPlay play =
-      table ? JointPlay(run.path, run.title.game_hash, ref_of(game.game), run.config.learner.target)
-            : JointPlay(run, ref_of(game.game), start_of(start), output_of(options.output));
-  const bool nested = options.output == "nested";
-  const std::string shown = !nested ? "none" : start.empty() ? "last" : start;
+      executed.is_table
+          ? JointPlay(run.path, run.title.game_hash, ref_of(game.game), run.config.learner.target)
+          : JointPlay(run, ref_of(game.game), executed.rule, executed.kind);
   if (options.trace) {
     static_cast<void>(play.play(episodes, seed, print_step));
     return ExitCode::good;
@@ -164,7 +85,7 @@ ExitCode play_run(Options options) {
   if (options.as_json) {
     JsonWriter json;
     json.begin_object().member("schema", "vlearn.play/1").member("game", run.title.game);
-    json.member("start", shown).member("output", options.output);
+    json.member("start", executed.start).member("output", executed.output);
     json.member("episodes", episodes).key("players").begin_array();
     for (std::size_t j = 0; j < players; ++j) {
       json.begin_object().member("player", std::uint64_t{j + 1});
@@ -175,8 +96,9 @@ ExitCode play_run(Options options) {
     print(json.end_array().end_object().text() + "\n");
     return ExitCode::good;
   }
-  std::string text = fmt::format("{}: {} episodes, start {}, output {}\n",
-                                 printable(run.title.game, 200), episodes, shown, options.output);
+  std::string text =
+      fmt::format("{}: {} episodes, start {}, output {}\n", printable(run.title.game, 200),
+                  episodes, executed.start, executed.output);
   text += fmt::format("{:<20}{:>14}{:>16}\n", "player", "mean return", "standard error");
   for (std::size_t j = 0; j < std::min(players, kShownPlayers); ++j) {
     text +=
@@ -281,8 +203,7 @@ ExitCode play_alone(const Options& options) {
   }
   const PolicyFile file = PolicyFile::open(options.what, make_replayer);
   check_player(options, file.header().player);
-  check_start(options);
-  check_marginals(options, file.header().target);
+  check_words({options.output, options.start}, file.header().target);
   const auto [index, own] = seeds();
   std::string start = options.start;
   std::string output = options.output;

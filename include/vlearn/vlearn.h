@@ -66,8 +66,8 @@
 #include "vlearn/experiment/levers.h"             // IWYU pragma: export
 #include "vlearn/experiment/quartiles.h"          // IWYU pragma: export
 #include "vlearn/experiment/regret.h"             // IWYU pragma: export
-#include "vlearn/experiment/weighted_regret.h"    // IWYU pragma: export
 #include "vlearn/experiment/results_file.h"       // IWYU pragma: export
+#include "vlearn/experiment/weighted_regret.h"    // IWYU pragma: export
 #include "vlearn/game/about.h"                    // IWYU pragma: export
 #include "vlearn/game/any_game.h"                 // IWYU pragma: export
 #include "vlearn/game/callback.h"                 // IWYU pragma: export
@@ -92,8 +92,11 @@
 #include "vlearn/run/baseline_folder.h"           // IWYU pragma: export
 #include "vlearn/run/baseline_game.h"             // IWYU pragma: export
 #include "vlearn/run/certify_run.h"               // IWYU pragma: export
+#include "vlearn/run/data_certificate.h"          // IWYU pragma: export
+#include "vlearn/run/deviate.h"                   // IWYU pragma: export
 #include "vlearn/run/gap_curve.h"                 // IWYU pragma: export
 #include "vlearn/run/joint_play.h"                // IWYU pragma: export
+#include "vlearn/run/kept_histories.h"            // IWYU pragma: export
 #include "vlearn/run/kept_run.h"                  // IWYU pragma: export
 #include "vlearn/run/learn.h"                     // IWYU pragma: export
 #include "vlearn/run/plan.h"                      // IWYU pragma: export

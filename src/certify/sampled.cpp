@@ -197,8 +197,9 @@ Certificate certify_sampled(GameRef game,
   Certificate certificate =
       begin_certificate(frame, title, header.target, header.weights, files.front().episodes());
   certificate.output = independent ? CertifiedOutput::marginals : CertifiedOutput::markov;
-  certificate.sampled = {options.confidence, samples_of(frame, options), options.seed};
-  const double rounding = rounding_of(frame, certificate.sampled->samples);
+  certificate.method = {MethodName::sampled, options.confidence, samples_of(frame, options),
+                        options.seed};
+  const double rounding = rounding_of(frame, certificate.method->samples);
   const double most = horizon_of(frame);  // and 0 the least that a play can earn
   certificate.gap_upper = -std::numeric_limits<double>::infinity();
   certificate.gap_lower = certificate.gap_upper;

@@ -12,7 +12,6 @@ namespace vlearn {
 namespace {
 
 constexpr std::string_view kSchema = "vlearn.certificate/1";
-constexpr std::string_view kSampled = "sampled";
 constexpr std::size_t kHashDigits = 64;
 constexpr std::size_t kMaxActions = UINT16_MAX;
 
@@ -198,16 +197,21 @@ void read_start(const JsonValue& root, Certificate& certificate) {
   }
 }
 
-SampledMethod read_method(const JsonValue& value) {
-  value.allow_keys({"name", "confidence", "samples", "seed"});
-  if (value.at("name").string() != kSampled) {
-    throw value.at("name").error("is not known here", "want " + std::string(kSampled));
-  }
-  SampledMethod method;
+UncertainMethod read_method(const JsonValue& value) {
+  UncertainMethod method;
+  const JsonValue name = value.at("name");
+  const auto* const found = std::find(kMethodNames.begin(), kMethodNames.end(), name.string());
+  if (found == kMethodNames.end()) throw name.error("is not known here", "want sampled or data");
+  method.name = static_cast<MethodName>(found - kMethodNames.begin());
   method.confidence = value.at("confidence").number();
   if (!(method.confidence > 0.0 && method.confidence < 1.0)) {
     throw value.at("confidence").error("is not between 0 and 1");
   }
+  if (method.name == MethodName::data) {
+    value.allow_keys({"name", "confidence"});
+    return method;
+  }
+  value.allow_keys({"name", "confidence", "samples", "seed"});
   method.samples = value.at("samples").natural(kMaxEpisodes - 1);
   if (method.samples < 2) throw value.at("samples").error("is too few", "want 2 at least");
   method.seed = value.at("seed").natural(UINT64_MAX);
@@ -258,15 +262,16 @@ Certificate certificate_in(const JsonDocument& document) {
   }
   read_start(root, certificate);
   if (const auto method = root.find("method")) {
-    if (certificate.output == CertifiedOutput::nested ||
-        certificate.output == CertifiedOutput::table || root.find("stream_hash")) {
+    certificate.method = read_method(*method);
+    if (is_sampled(certificate) &&
+        (certificate.output == CertifiedOutput::nested ||
+         certificate.output == CertifiedOutput::table || root.find("stream_hash"))) {
       throw method->error("is for the outputs markov and marginals of policy files");
     }
-    certificate.sampled = read_method(*method);
   }
   for (const JsonValue player : root.at("players").items()) {
     certificate.players.push_back(
-        read_player(player, certificate.players.size() + 1, certificate.sampled.has_value()));
+        read_player(player, certificate.players.size() + 1, is_sampled(certificate)));
   }
   if (certificate.players.empty()) throw root.at("players").error("is empty");
   read_policies(root, certificate);
@@ -297,11 +302,14 @@ std::string to_json(const Certificate& certificate) {
       json.member("episode", certificate.start_episode);
     json.end_object();
   }
-  if (certificate.sampled) {
-    json.key("method").on_one_line().begin_object().member("name", kSampled);
-    json.member("confidence", certificate.sampled->confidence);
-    json.member("samples", certificate.sampled->samples);
-    json.member("seed", certificate.sampled->seed).end_object();
+  if (certificate.method) {
+    json.key("method").on_one_line().begin_object();
+    json.member("name", name_of(certificate.method->name));
+    json.member("confidence", certificate.method->confidence);
+    if (is_sampled(certificate)) {
+      json.member("samples", certificate.method->samples).member("seed", certificate.method->seed);
+    }
+    json.end_object();
   }
   if (certificate.stream_hash) {
     json.member("stream_hash", *certificate.stream_hash);

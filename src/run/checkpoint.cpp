@@ -11,7 +11,7 @@
 namespace vlearn {
 namespace {
 
-constexpr const char* kFormat = "vlearn.checkpoint/1";
+constexpr const char* kFormat = "vlearn.checkpoint/2";
 constexpr const char* kNewest = "checkpoint.safetensors";
 constexpr const char* kOlder = "checkpoint-old.safetensors";
 

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "vlearn/agent/bonus.h"
+#include "vlearn/core/compensated.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/hash.h"
 #include "vlearn/core/text.h"
+#include "vlearn/run/data_certificate.h"
 #include "vlearn/run/self_play.h"
 #include "vlearn/run/trainer.h"
 #include "vlearn/run/with_rule.h"
@@ -38,7 +40,7 @@ class RuleTrainer final : public Trainer {
       : dummy_(order.dummy),
         play_(order.game, rule, order.options, order.seed),
         options_(order.options),
-        gap_sums_(play_.frame().num_players(), 0.0),
+        start_sums_(kSumsOfPlayer * play_.frame().num_players(), 0.0),
         mark_{0, std::vector<double>(play_.frame().num_players(), 0.0)},
         log_events_(order.log_events) {
     const std::span<const double> initial = play_.frame().initial();
@@ -49,9 +51,20 @@ class RuleTrainer final : public Trainer {
 
   void play_until(std::uint64_t episodes, const CancelToken& cancel) override {
     for (; episodes_ < episodes && !cancel.requested(); ++episodes_) {
-      if (has_bounds(options_)) add_gaps();
-      if (watch_) {
-        play_.play_episode(Episode(episodes_), [&](const JointVisit& visit) { show(visit); });
+      const bool bounds = has_bounds(options_);
+      if (bounds && play_.frame().start_known()) {
+        add_start([this](std::span<const double> of_cells) { return at_start(of_cells); });
+      }
+      // Where nobody knows the law of the first state, it is known when it is seen.
+      const bool waits = bounds && !play_.frame().start_known();
+      if (watch_ || waits) {
+        play_.play_episode(Episode(episodes_), [&](const JointVisit& visit) {
+          // Nobody has learned from it yet.
+          if (waits && visit.h == Step()) {
+            add_start([&](std::span<const double> of_cells) { return of_cells[visit.cell]; });
+          }
+          if (watch_) show(visit);
+        });
       } else {
         play_.play_episode(Episode(episodes_));
       }
@@ -95,7 +108,7 @@ class RuleTrainer final : public Trainer {
   void save(ContainerWriter& writer) const override {
     writer.own("run.episodes", std::vector<std::uint64_t>{episodes_, mark_.episodes});
     writer.add("run.earned_at_mark", {mark_.earned.size()}, mark_.earned);
-    writer.add("run.gap_sums", {gap_sums_.size()}, gap_sums_);
+    writer.add("run.start_sums", {start_sums_.size()}, start_sums_);
     play_.save(writer);
     if (log_) log_->save(writer);
   }
@@ -108,14 +121,13 @@ class RuleTrainer final : public Trainer {
     episodes_ = counts[0];
     mark_.episodes = counts[1];
     arrays.take_parts<double>("run.earned_at_mark", {mark_.earned});
-    arrays.take_parts<double>("run.gap_sums", {gap_sums_});
-    // Sums of what lies between -H and H, one for each episode.
+    arrays.take_parts<double>("run.start_sums", {start_sums_});
+    // Sums of what lies between 0 and H, one for each episode.
     const double most = to_double(episodes_) * static_cast<double>(play_.seat().horizon);
-    for (const std::vector<double>* sums : {&mark_.earned, &gap_sums_}) {
-      if (!std::all_of(sums->begin(), sums->end(), [&](double x) { return std::abs(x) <= most; })) {
-        throw detail::misfit(arrays, "run", "has sums that no episodes leave");
-      }
-    }
+    bool fits = std::all_of(mark_.earned.begin(), mark_.earned.end(),
+                            [&](double x) { return x >= 0.0 && x <= most; });
+    for (const Player player : all_players()) fits = fits && sums_fit(player, most);
+    if (!fits) throw detail::misfit(arrays, "run", "has sums that no episodes leave");
     play_.load(arrays, episodes_);
     if (!log_) return;
     log_->load(arrays, seats());
@@ -166,19 +178,34 @@ class RuleTrainer final : public Trainer {
     mark_.episodes = episodes_;
     mark_.earned.assign(play_.earned().begin(), play_.earned().end());
   }
+  [[nodiscard]] std::optional<StartMeans> start_means(Player player) const noexcept override {
+    if (!are_bounds() || options_.monotone) return std::nullopt;
+    const auto episodes = to_double(episodes_);
+    const std::span<const double> sums = sums_of(player);
+    StartMeans means{(sums[0] + sums[1]) / episodes};
+    if (options_.pessimistic) means.lower = (sums[2] + sums[3]) / episodes;
+    return means;
+  }
   [[nodiscard]] std::optional<double> gap_bound(Player player) const noexcept override {
-    if (!has_bounds(options_) || episodes_ == 0 || episodes_ > options_.horizon_episodes ||
-        !play_.frame().start_known()) {
-      return std::nullopt;
+    if (options_.monotone) {
+      if (!are_bounds() || !play_.frame().start_known()) return std::nullopt;
+      return duality_gap();
     }
-    if (options_.monotone) return duality_gap();
-    if (options_.target != Target::nash && !options_.pessimistic) return std::nullopt;
-    return gap_sums_[player.index()] / static_cast<double>(episodes_);
+    const std::optional<StartMeans> own = start_means(player);
+    if (!own) return std::nullopt;
+    const double radius = start_radius(play_.frame(), options_, episodes_);
+    const auto horizon = static_cast<double>(play_.frame().horizon());
+    if (options_.target == Target::nash) {
+      const std::optional<StartMeans> other = start_means(Player(1 - player.index()));
+      return std::min(own->upper + other->upper - horizon + 2.0 * radius, horizon);
+    }
+    if (!own->lower) return std::nullopt;
+    return std::min(own->upper - *own->lower + radius, horizon);
   }
   [[nodiscard]] std::uint64_t signature() const override {
     std::vector<std::uint64_t> parts = {episodes_};
     for (std::size_t i = 0; i < play_.seat().num_cells(); ++i) parts.push_back(play_.visits(i));
-    for (const Player player : all<Player>(gap_sums_.size())) {
+    for (const Player player : all_players()) {
       const ValueTable<Rule>& table = play_.table(player);
       for (const std::span<const double> numbers :
            {table.values(), table.averages(), table.estimates(), table.low_values(),
@@ -203,7 +230,7 @@ class RuleTrainer final : public Trainer {
   }
   [[nodiscard]] std::vector<Seat> seats() const {
     std::vector<Seat> seats;
-    for (const Player player : all<Player>(gap_sums_.size())) seats.push_back(play_.seat(player));
+    for (const Player player : all_players()) seats.push_back(play_.seat(player));
     return seats;
   }
   /// Episodes of a segment.
@@ -220,7 +247,7 @@ class RuleTrainer final : public Trainer {
   }
   void hand_out(std::uint64_t first_episode) {
     log_->sort();
-    for (const Player player : all<Player>(gap_sums_.size())) {
+    for (const Player player : all_players()) {
       sink_(player, log_->encode(player.index(), first_episode));
     }
   }
@@ -230,22 +257,44 @@ class RuleTrainer final : public Trainer {
     return at_start(values(Player(0))) + at_start(values(Player(1))) -
            static_cast<double>(play_.frame().horizon());
   }
-  void add_gaps() noexcept {
-    for (const Player player : all<Player>(gap_sums_.size())) {
-      double& sum = gap_sums_[player.index()];
-      if (options_.target == Target::nash) {
-        sum += duality_gap();
-      } else if (options_.pessimistic) {
-        sum += at_start(values(player)) - at_start(low_values(player));
-      }
+  /// Whether V and V from below bound anything now.
+  [[nodiscard]] bool are_bounds() const noexcept {
+    return has_bounds(options_) && episodes_ > 0 && episodes_ <= options_.horizon_episodes;
+  }
+  /// Of V and of V from below, each with what its sum has lost (core/compensated.h).
+  static constexpr std::size_t kSumsOfPlayer = 4;
+  [[nodiscard]] std::span<const double> sums_of(Player player) const noexcept {
+    return std::span(start_sums_).subspan(kSumsOfPlayer * player.index(), kSumsOfPlayer);
+  }
+  /// What an episode begins with, each player for itself. V from below is cut at V: where it is
+  /// larger one of them bounds nothing, and what is cut lies between 0 and H for sure.
+  template <class Begin>
+  void add_start(const Begin& begin) noexcept {
+    for (const Player player : all_players()) {
+      double* const sums = start_sums_.data() + kSumsOfPlayer * player.index();
+      const double upper = begin(values(player));
+      add_compensated(sums[0], sums[1], upper);
+      if (!options_.pessimistic) continue;
+      add_compensated(sums[2], sums[3], std::min(begin(low_values(player)), upper));
     }
+  }
+  /// For those that come from outside.
+  [[nodiscard]] bool sums_fit(Player player, double most) const noexcept {
+    const std::span<const double> sums = sums_of(player);
+    const double rounding = 1e-9 * most;
+    return sums[0] >= 0.0 && sums[0] <= most + rounding && sums[2] >= 0.0 &&
+           sums[2] <= sums[0] + rounding && std::abs(sums[1]) <= rounding &&
+           std::abs(sums[3]) <= rounding;
+  }
+  [[nodiscard]] auto all_players() const noexcept {
+    return all<Player>(play_.frame().num_players());
   }
 
   std::shared_ptr<WithDummy> dummy_;  // play_ refers to it
   SelfPlay<Rule> play_;
   LearnerOptions options_;
   std::vector<std::size_t> starts_;  // first states that are possible
-  std::vector<double> gap_sums_;
+  std::vector<double> start_sums_;   // kSumsOfPlayer of each player
   Mark mark_;
   std::uint64_t episodes_ = 0;
   double log_events_;

@@ -2,13 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/run/kept_run.h"
 
-#include <cstddef>
 #include <memory>
-#include <span>
-#include <string>
 
 #include "vlearn/core/error.h"
-#include "vlearn/core/file.h"
+#include "vlearn/run/kept_histories.h"
 
 namespace vlearn {
 
@@ -29,23 +26,10 @@ KeptRun learn_kept(GameRef game, const LearnConfig& config, const LearnHooks& ho
     throw Error(ErrorKind::usage, "history", "is not kept by this config", "set history to true");
   }
   const std::unique_ptr<Trainer> trainer = make_trainer(game, config.learner, config.seed);
-  std::vector<std::vector<std::byte>> bytes;
-  for (const Player player : all<Player>(game.frame().num_players())) {
-    const std::string header = encode_header(trainer->policy_header(player));
-    const std::span<const std::byte> head = std::as_bytes(std::span(header));
-    bytes.emplace_back(head.begin(), head.end());
-  }
-  trainer->keep_history([&](Player player, std::span<const std::byte> more) {
-    std::vector<std::byte>& own = bytes[player.index()];
-    own.insert(own.end(), more.begin(), more.end());
-  });
+  KeptHistories kept(*trainer);
   KeptRun run;
   run.result = learn(*trainer, game.frame(), config, hooks);
-  trainer->hand_out_rest();
-  for (std::vector<std::byte>& own : bytes) {
-    run.files.push_back(PolicyFile::parse(FileBytes::copy(own), "policy", make_replayer));
-    own = {};
-  }
+  run.files = kept.policies();
   return run;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "vlearn/core/error.h"
+#include "vlearn/run/data_certificate.h"
 
 namespace vlearn {
 namespace {
@@ -190,6 +191,9 @@ LearnResult learn(Trainer& trainer,
   }
   if (is_close()) result.stopped = Stopped::gap;
   result.last = row_of(trainer, frame, config, true);
+  if (config.output == CertifiedOutput::nested) {
+    result.data_certificate = data_certificate(trainer, frame, config.learner);
+  }
   result.agent_steps = trainer.episodes() * steps_per_episode;
   result.signature = trainer.signature();
   return result;

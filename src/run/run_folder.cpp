@@ -108,6 +108,25 @@ void write_certified(JsonWriter& json, const PlayerCertificate& certified, doubl
   write_gap(json, "gap", certified.gap_upper, certified.gap_lower);
 }
 
+/// What the players' own data say, with the probability that it is true.
+void write_data_certificate(JsonWriter& json, const Certificate& certificate) {
+  json.key("data_certificate").begin_object().member("method", name_of(certificate.method->name));
+  json.member("kind", "upper").member("confidence", certificate.method->confidence);
+  json.member("output", kCertifiedOutputNames[static_cast<std::size_t>(certificate.output)]);
+  json.member("start", kCertifiedStartNames[static_cast<std::size_t>(certificate.start)]);
+  write_gap(json, "gap", certificate.gap_upper, std::nullopt);
+  write_gap(json, "sum_of_gaps", certificate.sum_upper, std::nullopt);
+  json.key("players").begin_array();
+  for (std::size_t j = 0; j < certificate.players.size(); ++j) {
+    const PlayerCertificate& player = certificate.players[j];
+    json.on_one_line().begin_object().member("player", std::uint64_t{j + 1});
+    json.member("value_lower", player.value_lower).member("value_upper", player.value_upper);
+    json.member("deviation_upper", player.deviation_upper);
+    json.member("gap_upper", player.gap_upper).end_object();
+  }
+  json.end_array().end_object();
+}
+
 std::string cell_of_csv(const std::optional<double>& number) {
   return number ? fmt::format("{}", *number) : "";
 }
@@ -342,6 +361,7 @@ void write_result(JsonWriter& json,
   }
   json.end_array();
   if (largest) json.member("gap_bound", *largest);
+  if (result.data_certificate) write_data_certificate(json, *result.data_certificate);
   if (!certificate) return;
   json.member("output", kCertifiedOutputNames[static_cast<std::size_t>(certificate->output)]);
   if (certificate->output == CertifiedOutput::nested) {

@@ -463,8 +463,15 @@ Verdict verify(const AnyGame& game,
                const Certificate& certificate,
                const VerifyOptions& options) {
   const DefaultFloatEnvironment environment;
-  if (certificate.sampled) {
-    const SampledMethod& method = *certificate.sampled;
+  if (certificate.method && !is_sampled(certificate)) {
+    throw Error(
+        ErrorKind::usage, "certificate",
+        fmt::format("has bounds that hold with probability {}: nobody can derive them again",
+                    certificate.method->confidence),
+        "certify the run exactly: vlearn certify RUN");
+  }
+  if (certificate.method) {
+    const UncertainMethod& method = *certificate.method;
     throw Error(ErrorKind::usage, "certificate",
                 fmt::format("was sampled: its bounds hold with confidence {} and cannot be derived "
                             "again",

@@ -120,6 +120,34 @@ class Efficiency(CommandTest):
         self.assertFalse((self.folder / "none").exists())
 
 
+class Curse(CommandTest):
+    def test_a_small_one(self):
+        command = ("experiment", "curse", "--players", "2-3", "--seeds", "1", "--out", "out")
+        text = self.run_command(*command)
+        self.assertEqual(text.returncode, 0, text.stderr)
+        self.assertIn("congestion, 3 players, plug-in, seed 1: reached after", text.stderr)
+        self.assertIn("| 3 players ", text.stdout)
+        names = ("table.md", "curse.json", "curse.csv", "curse.svg", "results.jsonl")
+        before = [(self.folder / "out" / name).read_bytes() for name in names]
+        self.assertEqual(before[0].decode(), text.stdout)
+        lines = before[2].decode().splitlines()
+        self.assertEqual(len(lines), 1 + 2 * 2 * 5)
+        self.assertEqual({line.split(",")[4] for line in lines[1:]}, {"reached"})
+        # Nothing is measured again.
+        result = json.loads(self.good(*command, "--json", "--quiet"))
+        self.assertEqual(result["schema"], "vlearn.curse/1")
+        self.assertEqual(len(result["methods"]), 10)
+        after = [(self.folder / "out" / name).read_bytes() for name in names]
+        self.assertEqual(after, before)
+
+    def test_refusals(self):
+        for players in ("1-3", "5-4", "2-65", "two", "2-"):
+            done = self.run_command("experiment", "curse", "--players", players)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("--players", done.stderr)
+        self.assertFalse((self.folder / "experiments").exists())
+
+
 class Levers(CommandTest):
     ARGUMENTS = ("experiment", "levers", "--episodes", "300", "--seeds", "2", "--quiet")
 

@@ -173,6 +173,21 @@ class Resume(unittest.TestCase):
         # A run that has ended can be resumed too: nothing changes.
         self.assert_ends_as(whole, self.resume())
 
+    def test_sums_from_data_go_on(self):
+        """The means of V over all episodes are in the result: they end the same to the last bit."""
+        for arguments in (
+            ("rps", "--preset", "rigorous", "--target", "nash", "--episodes", "1e5"),
+            ("random:players=3,states=3,actions=3,horizon=4,seed=1", "--preset", "rigorous")
+            + ("--certify", "off", "--episodes", "3e4"),
+        ):
+            shutil.rmtree(self.run_folder, ignore_errors=True)
+            shutil.rmtree(self.folder / "whole", ignore_errors=True)
+            whole = self.whole(arguments)
+            result = json.loads((self.folder / "whole/result.json").read_text())
+            self.assertIn("data_certificate", result)
+            self.assertEqual(self.interrupt(arguments)[0], 75)
+            self.assert_ends_as(whole, self.resume())
+
     def test_damaged_checkpoints(self):
         whole = self.whole(SOCCER)
         self.interrupt(SOCCER)

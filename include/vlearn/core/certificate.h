@@ -35,14 +35,25 @@ inline constexpr std::array<std::string_view, 4> kCertifiedOutputNames = {"neste
 enum class CertifiedStart : std::uint8_t { uniform, last, best };
 inline constexpr std::array<std::string_view, 3> kCertifiedStartNames = {"uniform", "last", "best"};
 
-/// How a certificate was made whose bounds are not certain: all of them hold at once with this
-/// confidence, over the draws that it took. The seed makes it again, byte for byte.
-struct SampledMethod {
+/// How bounds were found that are not certain.
+enum class MethodName : std::uint8_t {
+  sampled,  ///< by playing the game from everywhere, over the draws of the certificate
+  data,     ///< from what players have seen while they learned
+};
+inline constexpr std::array<std::string_view, 2> kMethodNames = {"sampled", "data"};
+[[nodiscard]] constexpr std::string_view name_of(MethodName name) noexcept {
+  return kMethodNames[static_cast<std::size_t>(name)];
+}
+
+/// All bounds of the certificate hold at once with this confidence.
+struct UncertainMethod {
+  MethodName name = MethodName::sampled;
   double confidence = 0.0;
+  // Of sampled ones; the seed makes it again, byte for byte.
   std::uint64_t samples = 0;  ///< of each (step, state)
   std::uint64_t seed = 0;
 
-  friend bool operator==(const SampledMethod&, const SampledMethod&) = default;
+  friend bool operator==(const UncertainMethod&, const UncertainMethod&) = default;
 };
 
 struct PlayerCertificate {
@@ -83,7 +94,7 @@ struct Certificate {
   CertifiedStart start = CertifiedStart::last;
   std::uint64_t start_episode = 0;
   /// Nothing where all numbers are certain.
-  std::optional<SampledMethod> sampled = std::nullopt;
+  std::optional<UncertainMethod> method = std::nullopt;
   /// SHA-256 of each player's policy file, as hex digits; without a history one hash of all
   /// policies in the order of play (stream_hash).
   std::vector<std::string> policy_hashes;
@@ -96,6 +107,10 @@ struct Certificate {
   double sum_upper = 0.0;
   std::optional<double> sum_lower = std::nullopt;
 };
+
+[[nodiscard]] inline bool is_sampled(const Certificate& certificate) noexcept {
+  return certificate.method && certificate.method->name == MethodName::sampled;
+}
 
 [[nodiscard]] std::string to_json(const Certificate& certificate);
 /// Throws Error that names file, key and problem. Everything is checked that can be without the

@@ -15,6 +15,7 @@
 #include "vlearn/agent/options.h"
 #include "vlearn/certify/certify.h"
 #include "vlearn/core/cancel.h"
+#include "vlearn/core/certificate.h"
 #include "vlearn/run/trainer.h"
 
 namespace vlearn {
@@ -85,6 +86,8 @@ struct LearnResult {
   std::uint64_t signature = 0;    ///< Trainer::signature()
   /// At the end; mean_return is over all episodes.
   MetricsRow last;
+  /// Of runs whose values are bounds, with no names and no hashes: run/data_certificate.h.
+  std::optional<Certificate> data_certificate = std::nullopt;
 };
 
 /// What a run tells while it lasts. Rows come at fixed episode numbers (next_row_episode), progress

@@ -57,12 +57,22 @@ class Trainer {
   };
   [[nodiscard]] virtual const Mark& mark() const noexcept = 0;
   virtual void set_mark() = 0;
+  /// Means over the episodes, in units of [0, 1] rewards, of what a player's own values said when
+  /// each began: averaged over the law of the first state where it is known, else at the state that
+  /// was drawn. Nothing where they bound nothing: see has_bounds(); of monotonic V-learning, before
+  /// the first episode, and beyond horizon_episodes.
+  struct StartMeans {
+    double upper = 0.0;                          ///< of V_1
+    std::optional<double> lower = std::nullopt;  ///< of V_1 from below, cut at V_1, if it is kept
+  };
+  [[nodiscard]] virtual std::optional<StartMeans> start_means(Player player) const noexcept = 0;
   /// What the player can gain against the output policy, at most, with probability 1 - delta, known
   /// from play alone, in units of [0, 1] rewards. For cce, ce and optimal the mean over the
   /// episodes of V - V_low at the start of each; for nash, where players draw independently, the
   /// mean of V_1 + V_2 - H, which bounds the gains of both together; of monotonic V-learning the
-  /// last V_1 + V_2 - H. Nothing where no proof covers it: see has_bounds(); not beyond
-  /// horizon_episodes, and not where the law of the first state is unknown.
+  /// last V_1 + V_2 - H. Where the law of the first state is unknown, what its draws may hide
+  /// (start_radius) is added, the probability is 1 - 2 delta, and monotonic V-learning has none.
+  /// Nothing where no proof covers it, as start_means().
   [[nodiscard]] virtual std::optional<double> gap_bound(Player player) const noexcept = 0;
   /// Sees what all players play at each visit, in the order of play.
   using Watch = std::function<void(Step h, State s, const Profile& profile)>;

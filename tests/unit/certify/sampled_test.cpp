@@ -173,7 +173,7 @@ TEST(Sampled, HoldsTheExactGap) {
     EXPECT_EQ(found.target, one.exact.target);
     EXPECT_EQ(found.weights, one.exact.weights);
     EXPECT_EQ(found.episodes, one.exact.episodes);
-    EXPECT_EQ(found.sampled, (SampledMethod{0.99999, 400, 1}));
+    EXPECT_EQ(found.method, (UncertainMethod{MethodName::sampled, 0.99999, 400, 1}));
     EXPECT_LE(found.gap_lower.value(), one.exact.gap_upper);
     EXPECT_GE(found.gap_upper, one.exact.gap_lower.value());
     EXPECT_LE(found.sum_lower.value(), one.exact.sum_upper);
@@ -378,7 +378,7 @@ TEST(SampledSlow, MeasuresGamesOfThirty) {
     }
     std::printf("| %s | %zu | %s | %llu | %.3f | %.4f | %.4f to %.4f | %.1f |\n", name,
                 game.frame().horizon(), std::string(name_of(target)).c_str(),
-                static_cast<unsigned long long>(found.sampled->samples),
+                static_cast<unsigned long long>(found.method->samples),
                 plan_sampled(game.frame(), target, {}).radius, estimate, found.gap_lower.value(),
                 found.gap_upper, seconds);
     EXPECT_LT(found.gap_upper, 0.25);

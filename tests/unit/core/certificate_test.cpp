@@ -65,7 +65,7 @@ void expect_same(const Certificate& a, const Certificate& b) {
   EXPECT_EQ(a.start_episode, b.start_episode);
   EXPECT_EQ(a.policy_hashes, b.policy_hashes);
   EXPECT_EQ(a.stream_hash, b.stream_hash);
-  EXPECT_EQ(a.sampled, b.sampled);
+  EXPECT_EQ(a.method, b.method);
   EXPECT_EQ(a.gap_upper, b.gap_upper);
   EXPECT_EQ(a.gap_lower, b.gap_lower);
   EXPECT_EQ(a.sum_upper, b.sum_upper);
@@ -111,6 +111,9 @@ TEST(Certificate, IsReadAsItWasWritten) {
   certificate.policy_hashes.clear();
   certificate.stream_hash = kDigits;
   expect_same(certificate, there_and_back(certificate));
+
+  certificate.method = {MethodName::data, 0.99};
+  expect_same(certificate, there_and_back(certificate));
 }
 
 /// One whose bounds hold with a confidence only.
@@ -119,7 +122,7 @@ Certificate sampled() {
   certificate.output = CertifiedOutput::markov;
   certificate.start = CertifiedStart::last;
   certificate.start_episode = 0;
-  certificate.sampled = {0.99, 2000, UINT64_MAX};
+  certificate.method = {MethodName::sampled, 0.99, 2000, UINT64_MAX};
   for (PlayerCertificate& player : certificate.players) {
     player.value_upper = player.value_lower + 0.25;
     player.value_estimate = player.value_lower + 0.125;
@@ -180,7 +183,7 @@ TEST(Certificate, RefusesWhatCannotBeSampled) {
   }
   // An estimate without its method, and a method without estimates.
   Certificate certificate = sampled();
-  certificate.sampled.reset();
+  certificate.method.reset();
   EXPECT_NE(
       error_of(ErrorKind::input,
                [&] { static_cast<void>(certificate_from_json(to_json(certificate), "c.json")); })
@@ -258,6 +261,13 @@ TEST(Certificate, RefusesWhatIsDamaged) {
       {"[1, 3, 2]", "[1, 0, 2]", "players[0].witness[1]: counts from 1"},
       {"[1, 3, 2]", "[1, 65536, 2]", "players[0].witness[1]: is 65536"},
       {"[1, 3, 2]", "[]", "players[0].witness: is empty"},
+      {"\"gap\"", "\"method\": \"data\", \"gap\"", "has only one of 'method' and 'confidence'"},
+      {"\"gap\"", "\"confidence\": 0.9, \"gap\"", "has only one of 'method' and 'confidence'"},
+      {"\"gap\"", "\"method\": \"\", \"confidence\": 0.9, \"gap\"", "method: is empty"},
+      {"\"gap\"", "\"method\": \"data\", \"confidence\": 1, \"gap\"",
+       "confidence: is no probability"},
+      {"\"gap\"", "\"method\": \"data\", \"confidence\": 0.0, \"gap\"",
+       "confidence: is no probability"},
       {"\"gap\": {\"upper\": 1e", "\"witness\": [1], \"gap\": {\"upper\": 1e",
        "players[1].witness: needs a lower bound"},
   };

@@ -133,7 +133,15 @@ TEST(Checkpoint, RunsGoOnAsIfNothingHadHappened) {
       second.segments = first.segments;
       second.finish(episodes);
       EXPECT_EQ(second.trainer->signature(), whole.trainer->signature());
-      EXPECT_EQ(second.trainer->gap_bound(Player(0)), whole.trainer->gap_bound(Player(0)));
+      for (const Player player : all<Player>(whole.trainer->seat(Player(0)).num_players)) {
+        EXPECT_EQ(second.trainer->gap_bound(player), whole.trainer->gap_bound(player));
+        const auto again = second.trainer->start_means(player);
+        const auto means = whole.trainer->start_means(player);
+        ASSERT_EQ(again.has_value(), means.has_value());
+        if (!means) continue;
+        EXPECT_EQ(again->upper, means->upper);
+        EXPECT_EQ(again->lower, means->lower);
+      }
       EXPECT_EQ(second.segments, whole.segments);
     }
   }
@@ -243,6 +251,21 @@ TEST(Checkpoint, RefusesWhatNoRunLeaves) {
     EXPECT_FALSE(with("play.numbers", set(3.5)));
     EXPECT_FALSE(with("play.earned", set(1501)));
     EXPECT_FALSE(with("run.earned_at_mark", set(1501)));
+    // Sums of V and of V from below, each with what it has lost: of each player four numbers.
+    const auto set_at = [](std::size_t i, double number) {
+      return [i, number](auto& values) {
+        values[i] = static_cast<std::remove_cvref_t<decltype(values[0])>>(number);
+      };
+    };
+    for (const double number : {-1.0, 1501.0, std::numeric_limits<double>::infinity()}) {
+      for (std::size_t i = 0; i < 12; ++i) {
+        EXPECT_FALSE(with("run.start_sums", set_at(i, number))) << i << " " << number;
+      }
+    }
+    EXPECT_FALSE(with("run.start_sums", [](auto& values) {  // from below, and above V
+      values[6] = static_cast<std::remove_cvref_t<decltype(values[0])>>(
+          static_cast<double>(values[4]) + 1.0);
+    }));
     EXPECT_FALSE(with("log.cells", set(4)));  // of the second step
     EXPECT_FALSE(with("log.actions", set(3)));
     EXPECT_FALSE(with("log.snapshots", set(3)));  // there is no fourth player

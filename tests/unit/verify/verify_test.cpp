@@ -350,7 +350,7 @@ TEST(Verify, RefusesFilesThatDoNotFit) {
   other_kind.stream_hash = certificate.game_hash;
   error_of(ErrorKind::input, [&] { static_cast<void>(verify(run.game(), paths, other_kind)); });
   other_kind = certificate;
-  other_kind.sampled = {0.95, 300, 8};
+  other_kind.method = {MethodName::sampled, 0.95, 300, 8};
   const std::string sampled =
       error_of(ErrorKind::usage, [&] { static_cast<void>(verify(run.game(), paths, other_kind)); });
   EXPECT_NE(sampled.find("--method sampled --samples 300 --confidence 0.95 --seed 8"),
