@@ -100,12 +100,19 @@ endfunction()
 # vlearn_add_test(NAME SOURCES... [LIBRARIES...] [LABEL])
 # One GoogleTest executable; each of its tests is a test of CTest with one label (gtest_discover_tests would
 # flatten a list of labels): LABEL, or "unit"; "slow" for suites named ...Slow, which `./dev test --slow` runs.
+# The target vlearn_sanitized has what the sanitizers look at.
+if(NOT TARGET vlearn_sanitized)
+  add_custom_target(vlearn_sanitized)
+endif()
 function(vlearn_add_test name)
   cmake_parse_arguments(arg "" "LABEL" "SOURCES;LIBRARIES" ${ARGN})
   if(NOT arg_LABEL)
     set(arg_LABEL unit)
   endif()
   add_executable(${name} ${arg_SOURCES})
+  if(arg_LABEL STREQUAL "unit")
+    add_dependencies(vlearn_sanitized ${name})
+  endif()
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gtest_main vlearn_dev_flags
                                         vlearn_build_flags)

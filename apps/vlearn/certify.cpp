@@ -66,11 +66,11 @@ std::string certificate_text(const Certificate& certificate) {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> kMethodNames = {"exact", "sampled"};
+constexpr std::array<std::string_view, 2> kChoices = {"exact", "sampled"};
 
 struct Options {
   std::string run;
-  std::string method = std::string(kMethodNames[0]);
+  std::string method = std::string(kChoices[0]);
   std::string samples;
   std::string seed;
   std::optional<double> confidence;
@@ -98,6 +98,13 @@ Certificate by_sampling(const Options& options, const StoredRun& run, const Load
   if (options.confidence) wanted.confidence = *options.confidence;
   wanted.parallel.threads = options.threads;
   return certify_stored_sampled(run, game, wanted, [](const SampledPlan& plan) {
+    constexpr double most = 1e13;  // days of work
+    if (plan.game_steps > most) {
+      throw Error(ErrorKind::usage, "--samples",
+                  fmt::format("would take {:.3g} steps of the game, and {:.0g} is the most",
+                              plan.game_steps, most),
+                  "ask for fewer");
+    }
     note(
         fmt::format("certifying takes {} samples of each (step, state), {:.3g} steps of the game; "
                     "the radius of its upper bound will be {:.3g} at most, and less where rewards "
@@ -132,20 +139,26 @@ Certificate exactly(const Options& options, const StoredRun& run, const LoadedGa
 ExitCode certify(const Options& options) {
   const StoredRun run = read_run(options.run);
   const LoadedGame game = load_game_of(run);
-  const Certificate certificate = options.method == kMethodNames[0]
-                                      ? exactly(options, run, game)
-                                      : by_sampling(options, run, game);
+  const Certificate certificate =
+      options.method == kChoices[0] ? exactly(options, run, game) : by_sampling(options, run, game);
   const std::string text = to_json(certificate);
-  const std::filesystem::path file =
-      options.file.empty() ? certificate_path(run.path) : std::filesystem::path(options.file);
+  const bool sampled = is_sampled(certificate);
+  const std::filesystem::path file = !options.file.empty() ? std::filesystem::path(options.file)
+                                     : sampled             ? sampled_path(run.path)
+                                                           : certificate_path(run.path);
   write_file(file, text);
-  if (options.file.empty()) {
+  if (options.file.empty() && !sampled) {
     write_index_seeds(run.path, run.config, frame_of(game.game).num_players(), certificate);
   }
   if (options.as_json) {
     print(text);
   } else {
-    print(certificate_text(certificate) + fmt::format("written to {}\n", printable(file.string())));
+    const std::string_view output =
+        kCertifiedOutputNames[static_cast<std::size_t>(certificate.output)];
+    print(certificate_text(certificate) + fmt::format("written to {}\n", printable(file.string())) +
+          (sampled
+               ? fmt::format("this policy is executed by: vlearn play RUN --output {}\n", output)
+               : std::string()));
   }
   return ExitCode::good;
 }
@@ -180,7 +193,7 @@ void add_certify(CLI::App& app, Task& task) {
       ->add_option("--method", options->method,
                    "exact (default), or sampled: bounds that hold with a confidence, of the Markov "
                    "output, for games with too many joint actions")
-      ->check(words(kMethodNames));
+      ->check(words(kChoices));
   command->add_option(
       "--samples", options->samples,
       "Of each (step, state), for --method sampled; default: what 10^7 steps of the "

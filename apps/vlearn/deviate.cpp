@@ -121,10 +121,7 @@ ExitCode deviate(const Options& options) {
           find_deviations(ref_of(game.game),
                           open_tables(run.path, run.title.game_hash, frame.num_players()), wanted);
     } else {
-      if (!run.config.history) {
-        throw Error(ErrorKind::input, run.path.string(), "has no policy files",
-                    "learn without --history none");
-      }
+      check_history(run);
       found = find_deviations(ref_of(game.game), open_policies(run, frame), wanted);
     }
   } catch (const Cancelled&) {

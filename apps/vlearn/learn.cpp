@@ -546,8 +546,10 @@ void add_learn(CLI::App& app, Task& task) {
       ->add_option("--threads", options->threads,
                    "For --seeds and certificates; 0 (default): one per core")
       ->check(CLI::Range(0, 1024));
-  command->add_option("--out", options->out,
-                      "Run folder; default runs/GAME-SEED. Of several seeds the folder of folders");
+  command->add_option(
+      "--out", options->out,
+      "Run folder; default runs/GAME-SEED, of baselines runs/GAME-ALGORITHM-SEED. Of "
+      "several seeds the folder of folders");
   command
       ->add_option(
           "--history", options->history,

@@ -44,6 +44,9 @@ constexpr std::array kVLearningAlone = {"--seeds",
 constexpr std::array kBaselinesAlone = {"--vi-bonus", "--vi-constant", "--vi-replan", "--vi-output",
                                         "--max-memory"};
 
+constexpr std::array kOptimistic = {"--vi-constant", "--vi-replan", "--vi-output", "--delta",
+                                    "--horizon-episodes"};
+
 template <std::size_t kSize>
 void refuse_given(const CLI::App& command,
                   const std::array<const char*, kSize>& options,
@@ -162,6 +165,10 @@ void check_given(const CLI::App& command, const BaselineArguments& arguments) {
     refuse_given(command, kVLearningAlone,
                  fmt::format("is for V-learning, and {} has nothing like it", arguments.algorithm),
                  "leave it out, or leave out --algorithm");
+    if (arguments.algorithm == name_of(BaselineName::plug_in)) {
+      refuse_given(command, kOptimistic, "is for optimistic learners, and plug-in is none",
+                   "leave it out");
+    }
   }
 }
 

@@ -26,12 +26,15 @@ double uniform_of(std::uint64_t seed, std::size_t player, std::uint64_t number, 
       .uniform();
 }
 
+std::span<const PolicyFile> of_one_run(std::span<const PolicyFile> files) {
+  check_one_run(files, files.empty() ? 0 : files.front().episodes());
+  return files;
+}
+
 class Mixture final : public DrawnPolicy {
  public:
   explicit Mixture(std::span<const PolicyFile> files)
-      : files_(files), alpha_(files.front().header().weights) {
-    check_one_run(files, files.front().episodes());
-  }
+      : files_(of_one_run(files)), alpha_(files.front().header().weights) {}
 
   void draw(Step h,
             State s,
@@ -71,7 +74,7 @@ class Mixture final : public DrawnPolicy {
 class Marginals final : public DrawnPolicy {
  public:
   Marginals(std::span<const PolicyFile> files, const ParallelOptions& options)
-      : table_(table_of(files, files.front().episodes(), options)) {
+      : table_(table_of(of_one_run(files), files.front().episodes(), options)) {
     for (const PolicyFile& file : files) num_actions_.push_back(file.header().seat.num_actions);
     first_cell_ = files.front().header().seat.first_cell;
   }

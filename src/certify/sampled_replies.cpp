@@ -150,9 +150,10 @@ class Sweep {
     }
     std::vector<std::vector<double>> values(m, std::vector<double>(frame_.num_states(h), 0.0));
     std::vector<ChainStep> chain(m);
-    for (std::size_t begin = 0; begin < states.size(); begin += kStateGroup) {
+    const std::size_t together = states_together(h, states);
+    for (std::size_t begin = 0; begin < states.size(); begin += together) {
       const auto group =
-          std::span(states).subspan(begin, std::min(kStateGroup, states.size() - begin));
+          std::span(states).subspan(begin, std::min(together, states.size() - begin));
       const std::vector<Sums> sums = sample(h, group);
       for (std::size_t g = 0; g < group.size(); ++g) {
         const SumsLayout layout(frame_, setting_.target, h, group[g]);
@@ -193,6 +194,15 @@ class Sweep {
     if (!layout.pairs) return best_action(moments, samples_, next_[j], place);
     const auto drawn = std::span(sums.drawn).subspan(layout.actions[j], size);
     return best_answers(moments, drawn, samples_, next_[j], place);
+  }
+
+  /// How many states may be sampled at a time: each has its sums and those of a block.
+  [[nodiscard]] std::size_t states_together(Step h, std::span<const State> states) const {
+    std::size_t most = 1;
+    for (const State s : states) {
+      most = std::max(most, 4 * SumsLayout(frame_, setting_.target, h, s).begins.back());
+    }
+    return std::clamp<std::size_t>(kSampleMemory / most, 1, kStateGroup);
   }
 
   /// N draws at each of some states: first the joint actions, then all that may follow.

@@ -268,6 +268,9 @@ Certificate certificate_in(const JsonDocument& document) {
          certificate.output == CertifiedOutput::table || root.find("stream_hash"))) {
       throw method->error("is for the outputs markov and marginals of policy files");
     }
+    if (!is_sampled(certificate) && certificate.output != CertifiedOutput::nested) {
+      throw method->error("is for the output nested");
+    }
   }
   for (const JsonValue player : root.at("players").items()) {
     certificate.players.push_back(

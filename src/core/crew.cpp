@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "vlearn/core/assert.h"
 #include "vlearn/core/parallel.h"
 
 namespace vlearn {
@@ -106,6 +107,7 @@ std::size_t Crew::size() const noexcept { return members_ ? members_->failures.s
 void Crew::run(std::size_t count, const std::function<void(const Share&)>& work) {
   if (size() == 1) return work({0, 0, count});
   Members& crew = *members_;
+  VLEARN_ASSERT(crew.busy.load(std::memory_order_relaxed) == 0);
   crew.count = count;
   crew.work = &work;
   crew.busy.store(size() - 1, std::memory_order_relaxed);

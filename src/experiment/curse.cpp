@@ -12,6 +12,7 @@
 
 #include "vlearn/baseline/memory.h"
 #include "vlearn/core/checked.h"
+#include "vlearn/core/container.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/json.h"
 #include "vlearn/core/version.h"
@@ -71,6 +72,8 @@ class CurseTask {
     if (run_.game_bytes > settings_.max_bytes) return ended(CurseEnd::memory);
     const AnyGame game = make_game(curse_game(run_.family, run_.players, run_.seed));
     wanted_ = settings_.gap_share * static_cast<double>(frame_of(game).horizon());
+    const LearnConfig nobody = preset_config(game, Preset::paper, Target::cce, 1, run_.seed);
+    run_.uniform_gap = gap_after(game, nobody, 0)->gap;
     begin_ = processor_seconds();
     return is_baseline(run_.method) ? follow_controller(game) : follow_players(game);
   }
@@ -97,11 +100,7 @@ class CurseTask {
         preset_config(game, preset, Target::cce, kMaxEpisodes - 1, run_.seed);
     follow_gap(
         game, config, [](std::uint64_t episodes) { return next_row_episode(episodes); },
-        [&](const GapPoint& point) {
-          run_.bytes = point.bytes;
-          return see(point.episodes, point.gap);
-        },
-        cancel_);
+        [&](const GapPoint& point) { return see(point.episodes, point.gap); }, cancel_);
     if (cancel_.requested()) return std::nullopt;
     // What of it was learning: once more, and nobody looks.
     const double again = processor_seconds();
@@ -111,6 +110,10 @@ class CurseTask {
     trainer->play_until(run_.episodes, cancel_);
     run_.learn_seconds = processor_seconds() - again;
     if (cancel_.requested()) return std::nullopt;
+    ContainerWriter tables("vlearn.tables/1");
+    trainer->save(tables);
+    run_.bytes = tables.bytes();
+    if (run_.bytes + run_.game_bytes > settings_.max_bytes) return ended(CurseEnd::memory);
     return ended(reached_ ? CurseEnd::reached : CurseEnd::time);
   }
 
@@ -230,6 +233,7 @@ std::string result_line(const CurseRun& run) {
   json.member("episodes", run.episodes).member("gap", run.gap);
   json.member("learn_seconds", run.learn_seconds).member("seconds", run.seconds);
   json.member("bytes", run.bytes).member("game_bytes", run.game_bytes);
+  json.member("uniform_gap", run.uniform_gap);
   return json.end_object().text();
 }
 
@@ -237,7 +241,7 @@ CurseRun parse_curse_line(std::string_view line, const std::string& source) {
   const JsonDocument document = JsonDocument::parse(line, source, kResultLimits);
   const JsonValue root = document.root();
   root.allow_keys({"family", "method", "players", "seed", "end", "episodes", "gap", "learn_seconds",
-                   "seconds", "bytes", "game_bytes"});
+                   "seconds", "bytes", "game_bytes", "uniform_gap"});
   CurseRun run;
   run.family = named<CurseFamily>(root.at("family"), kCurseFamilyNames);
   run.method = named<CurseMethod>(root.at("method"), kCurseMethodNames);
@@ -250,6 +254,7 @@ CurseRun parse_curse_line(std::string_view line, const std::string& source) {
   run.seconds = at_least_zero(root.at("seconds"));
   run.bytes = root.at("bytes").natural(kMost);
   run.game_bytes = root.at("game_bytes").natural(kMost);
+  run.uniform_gap = root.at("uniform_gap").number();
   return run;
 }
 

@@ -26,6 +26,7 @@ struct Point {
   double learn_seconds = 0.0;
   double seconds = 0.0;
   double bytes = 0.0;
+  double uniform_gap = 0.0;  // of all
 };
 
 Point point_of(const CurseSettings& settings,
@@ -35,10 +36,12 @@ Point point_of(const CurseSettings& settings,
                std::uint64_t players) {
   Point point{.players = players};
   std::vector<std::vector<double>> columns(4);
+  std::vector<double> uniform;
   for (std::uint64_t seed = 1; seed <= settings.seeds; ++seed) {
     const CurseRun* const run = log.find(family, method, players, seed);
     if (run == nullptr) continue;
     point.runs.push_back(*run);
+    uniform.push_back(run->uniform_gap);
     if (run->end != CurseEnd::reached) continue;
     ++point.reached;
     columns[0].push_back(static_cast<double>(run->episodes));
@@ -46,6 +49,7 @@ Point point_of(const CurseSettings& settings,
     columns[2].push_back(run->seconds);
     columns[3].push_back(static_cast<double>(run->bytes));
   }
+  if (!uniform.empty()) point.uniform_gap = quartiles_of(uniform).median;
   if (point.reached > 0) {
     point.episodes = quartiles_of(columns[0]).median;
     point.learn_seconds = quartiles_of(columns[1]).median;
@@ -94,6 +98,11 @@ std::string cell_of(const Point& point) {
   return text;
 }
 
+/// Games have three steps that pay at most 1.
+bool is_enough(const CurseSettings& settings, double uniform_gap) {
+  return uniform_gap <= 3.0 * settings.gap_share;
+}
+
 template <class Of>
 void for_each_method(const Of& of) {
   for (std::size_t method = 0; method < kCurseMethodNames.size(); ++method) {
@@ -106,16 +115,24 @@ void for_each_method(const Of& of) {
 std::string curse_markdown(const CurseSettings& settings, const CurseLog& log) {
   std::string text;
   for (std::size_t family = 0; family < kCurseFamilyNames.size(); ++family) {
-    std::vector<std::vector<std::string>> table = {{std::string(kCurseFamilyNames[family])}};
+    std::vector<std::vector<std::string>> table = {
+        {std::string(kCurseFamilyNames[family]), "uniform play"}};
     std::vector<std::vector<Point>> columns;
     for_each_method([&](CurseMethod method, std::string_view name) {
       table.front().emplace_back(name);
       columns.push_back(points_of(settings, log, static_cast<CurseFamily>(family), method));
     });
     for (std::uint64_t m = settings.first_players; m <= settings.last_players; ++m) {
-      std::vector<std::string> row = {fmt::format("{} players", m)};
+      const std::size_t i = m - settings.first_players;
+      const auto longest =
+          std::max_element(columns.begin(), columns.end(),
+                           [](const auto& a, const auto& b) { return a.size() < b.size(); });
+      if (i >= longest->size()) break;
+      const double uniform = (*longest)[i].uniform_gap;
+      std::vector<std::string> row = {
+          fmt::format("{} players", m),
+          fmt::format("{:.2g}{}", uniform, is_enough(settings, uniform) ? ": enough" : "")};
       for (const std::vector<Point>& points : columns) {
-        const std::size_t i = m - settings.first_players;
         row.push_back(i < points.size() ? cell_of(points[i]) : "");
       }
       table.push_back(std::move(row));
@@ -124,7 +141,8 @@ std::string curse_markdown(const CurseSettings& settings, const CurseLog& log) {
   }
   text += fmt::format(
       "\nEpisodes until a gap of {:g} H is certified, seconds of the processor (those of learning "
-      "alone in brackets), and bytes of the method's tables; medians of {} seed{}. Runs end after "
+      "alone in brackets), and bytes of the method's tables; medians of {} seed{}. Uniform play: "
+      "its gap. Runs end after "
       "{:g} s, or where tables and game need more than {}.\n",
       settings.gap_share, settings.seeds, settings.seeds == 1 ? "" : "s", settings.max_seconds,
       in_bytes(static_cast<double>(settings.max_bytes)));
@@ -153,6 +171,7 @@ std::string curse_json(const CurseSettings& settings, const CurseLog& log) {
       json.key("points").begin_array();
       for (const Point& point : points) {
         json.on_one_line().begin_object().member("players", point.players);
+        json.member("uniform_gap", point.uniform_gap);
         json.member("reached", std::uint64_t{point.reached});
         if (point.reached > 0) {
           json.member("episodes", point.episodes).member("seconds", point.seconds);
@@ -168,13 +187,15 @@ std::string curse_json(const CurseSettings& settings, const CurseLog& log) {
 
 std::string curse_csv(const CurseLog& log) {
   std::string text =
-      "family,method,players,seed,end,episodes,gap,learn_seconds,seconds,bytes,game_bytes\n";
+      "family,method,players,seed,end,episodes,gap,learn_seconds,seconds,bytes,game_bytes,"
+      "uniform_gap\n";
   for (const CurseRun& run : log.runs()) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n",
-                        kCurseFamilyNames[static_cast<std::size_t>(run.family)],
-                        kCurseMethodNames[static_cast<std::size_t>(run.method)], run.players,
-                        run.seed, kCurseEndNames[static_cast<std::size_t>(run.end)], run.episodes,
-                        run.gap, run.learn_seconds, run.seconds, run.bytes, run.game_bytes);
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                    kCurseFamilyNames[static_cast<std::size_t>(run.family)],
+                    kCurseMethodNames[static_cast<std::size_t>(run.method)], run.players, run.seed,
+                    kCurseEndNames[static_cast<std::size_t>(run.end)], run.episodes, run.gap,
+                    run.learn_seconds, run.seconds, run.bytes, run.game_bytes, run.uniform_gap);
   }
   return text;
 }
@@ -200,7 +221,8 @@ std::string curse_svg(const CurseSettings& settings, const CurseLog& log) {
       "<title>Processor seconds to a certified gap of {1:g} H, by the number of players</title>\n"
       "<style>\n"
       ".back {{ fill: #ffffff }} text {{ fill: #222222 }} .grid {{ stroke: #d5d5d5 }}\n"
-      ".limit {{ stroke: #222222; stroke-dasharray: 4 3 }}\n"
+      ".limit {{ stroke: #222222; stroke-dasharray: 4 3 }} .idle {{ fill: #8a8a8a; opacity: 0.15 "
+      "}}\n"
       ".line {{ fill: none; stroke-width: 2 }}\n"
       ".m0 {{ stroke: #8a8a8a }} .m1 {{ stroke: #1f4e8c }} .m2 {{ stroke: #b3541e }}\n"
       ".m3 {{ stroke: #7a3b8f }} .m4 {{ stroke: #2e7d4f }}\n"
@@ -236,6 +258,17 @@ std::string curse_svg(const CurseSettings& settings, const CurseLog& log) {
     for (std::uint64_t m = settings.first_players; m <= settings.last_players; ++m) {
       text += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>\n",
                           x(static_cast<double>(m)), bottom + 18.0, m);
+    }
+    // From where on uniform play is enough.
+    for (const Point& point :
+         points_of(settings, log, static_cast<CurseFamily>(family), CurseMethod::fast)) {
+      if (!is_enough(settings, point.uniform_gap)) continue;
+      const double from = x(static_cast<double>(point.players) - 0.5);
+      text += fmt::format(
+          "<rect class=\"idle\" x=\"{:.1f}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"{:.0f}\"/>\n"
+          "<text x=\"{:.1f}\" y=\"{:.0f}\">uniform play is enough</text>\n",
+          from, top, begin + width - from, height, from + 6.0, top + 16.0);
+      break;
     }
     for_each_method([&](CurseMethod method, std::string_view name) {
       const std::vector<Point> points =

@@ -46,16 +46,6 @@ std::span<double> cut(std::span<double>& memory, std::size_t size) noexcept {
   return part;
 }
 
-/// One more player, who is counted with probability p: to[n] = (1 - p) from[n] + p from[n - 1].
-/// `from` has n + 1 entries, `to` one more.
-void convolve(std::span<const double> from, double p, std::span<double> to) noexcept {
-  const std::size_t size = from.size();
-  const double stay = 1.0 - p;
-  to[0] = stay * from[0];
-  for (std::size_t n = 1; n < size; ++n) to[n] = stay * from[n] + p * from[n - 1];
-  to[size] = p * from[size - 1];
-}
-
 }  // namespace
 
 CongestionGame::CongestionGame(Frame frame, CongestionOptions options)
@@ -221,43 +211,6 @@ void CongestionGame::add_next(std::size_t cell,
   }
 }
 
-void CongestionGame::backup(const Stage& stage,
-                            Player player,
-                            std::span<const double> next,
-                            std::span<double> q,
-                            Workspace& workspace) const {
-  const auto& [h, s, profile] = stage;
-  const std::size_t m = frame_.num_players();
-  const std::size_t cell = frame_.cell(h, s);
-  std::span<double> memory = workspace.take(num_routes() * (m + 1) + 2 * (m + 1));
-  const std::span<double> chances = cut(memory, num_routes() * m);
-  const std::span<double> others = cut(memory, num_routes());
-  std::span<double> law = cut(memory, m + 1);
-  std::span<double> longer = cut(memory, m + 1);
-  fill_chances(cell, profile, chances);
-  const std::size_t first = frame_.begins_of_cell(cell)[player.index()];
-  for (std::size_t a = 0; a < q.size(); ++a) {
-    const std::size_t b = routes_of(cell)[first + a];
-    law[0] = 1.0;
-    std::size_t counted = 0;
-    for (std::size_t i = 0; i < m; ++i) {
-      if (i == player.index()) continue;
-      convolve(law.first(counted + 1), chances[b * m + i], longer);
-      std::swap(law, longer);
-      ++counted;
-    }
-    q[a] = frame_.range(Player(0)).to_unit(dot(law.first(m), rewards_of(cell, b)));
-  }
-  if (frame_.is_last(h)) return;
-  for (std::size_t b = 0; b < num_routes(); ++b) {
-    others[b] = 0.0;
-    for (std::size_t i = 0; i < m; ++i) {
-      if (i != player.index()) others[b] += chances[b * m + i];
-    }
-  }
-  add_next(cell, player, others, next, q);
-}
-
 CongestionGame::Crowd CongestionGame::crowd_at(const Stage& stage, Workspace& workspace) const {
   const std::size_t m = frame_.num_players();
   const std::size_t cell = frame_.cell(stage.h, stage.s);
@@ -285,7 +238,7 @@ CongestionGame::Crowd CongestionGame::crowd_at(const Stage& stage, Workspace& wo
   if (workspace.crew() == nullptr) {
     for (std::size_t b = 0; b < num_routes(); ++b) count(counters.of(0), b);
   } else {
-    counters.make(workspace.crew()->size());
+    counters.make(std::min(workspace.crew()->size(), num_routes()));
     workspace.crew()->run(num_routes(), [&](const Crew::Share& share) {
       for (std::size_t b = share.begin; b < share.end; ++b) count(counters.of(share.member), b);
     });
@@ -302,6 +255,17 @@ void CongestionGame::fill_rewards(std::size_t cell,
       routes_of(cell).subspan(frame_.begins_of_cell(cell)[player.index()], q.size());
   const double* const rewards = crowd.rewards.data() + player.index() * num_routes();
   for (std::size_t a = 0; a < q.size(); ++a) q[a] = range.to_unit(rewards[routes[a]]);
+}
+
+void CongestionGame::backup(const Stage& stage,
+                            Player player,
+                            std::span<const double> next,
+                            std::span<double> q,
+                            Workspace& workspace) const {
+  const std::size_t cell = frame_.cell(stage.h, stage.s);
+  const Crowd crowd = crowd_at(stage, workspace);
+  fill_rewards(cell, crowd, player, q);
+  if (!frame_.is_last(stage.h)) add_next(cell, player, others_of(crowd, player), next, q);
 }
 
 void CongestionGame::backup_all(const Stage& stage,

@@ -91,8 +91,8 @@ void expected_rewards_any(std::span<const double> chances,
     laws[end] = 0.0;
     convolve(laws + from.begin, chances[k - 1], to.num_blocks(), laws + to.begin);
     end = to.begin + (to.num_blocks() + 1) * kBlock;
-    while (to.size > 1 && laws[to.begin + to.size - 1] < tiny) laws[to.begin + --to.size] = 0.0;
-    while (to.size > 1 && laws[to.begin] < tiny) {
+    while (to.size > 1 && !(laws[to.begin + to.size - 1] >= tiny)) laws[to.begin + --to.size] = 0.0;
+    while (to.size > 1 && !(laws[to.begin] >= tiny)) {
       laws[to.begin] = 0.0;
       to = {to.begin + 1, to.low + 1, to.size - 1};
     }

@@ -50,6 +50,7 @@ std::vector<CellWalk> make_walks(std::span<const PolicyFile> files, std::uint64_
 }  // namespace
 
 void check_one_run(std::span<const PolicyFile> files, std::uint64_t episodes) {
+  if (files.empty()) throw not_of_one_run();
   const PolicyFile& first = files.front();
   const PolicyHeader& wanted = first.header();
   if (files.size() != wanted.seat.num_players) throw not_of_one_run();

@@ -51,10 +51,7 @@ Certificate certify_tables(const StoredRun& run,
 
 /// Throws Error (input) where there are none, or of no episodes.
 std::vector<PolicyFile> played_policies(const StoredRun& run, const Frame& frame) {
-  if (!run.config.history) {
-    throw Error(ErrorKind::input, run.path.string(), "has no policy files",
-                "learn without --history none");
-  }
+  check_history(run);
   std::vector<PolicyFile> files = open_policies(run, frame);
   if (files.front().episodes() == 0) {
     throw Error(ErrorKind::input, run.path.string(), "has not played yet");

@@ -34,7 +34,14 @@ double up(double x) { return std::nextafter(x, std::numeric_limits<double>::infi
 class Units {
  public:
   Units(const Frame& frame, Player player)
-      : range_(frame.range(player)), horizon_(static_cast<double>(frame.horizon())) {}
+      : range_(frame.range(player)), horizon_(static_cast<double>(frame.horizon())) {
+    if (!frame.start_known()) return;
+    // The mean over the law of the first state, which sums to one but for a little.
+    double sum = 0.0;
+    for (const double chance : frame.initial()) sum += chance;
+    start_error_ = horizon_ * (static_cast<double>(frame.initial().size() + 2) * 0x1p-52 +
+                               std::abs(1.0 - sum));
+  }
   [[nodiscard]] double value(double x) const {
     return range_.from_unit(std::clamp(x, 0.0, horizon_), horizon_);
   }
@@ -43,12 +50,14 @@ class Units {
   }
   /// Of either: some roundings of numbers of this size.
   [[nodiscard]] double rounding() const {
-    return 16.0 * 0x1p-53 * horizon_ * std::max(std::abs(range_.low), std::abs(range_.high));
+    return 16.0 * 0x1p-53 * horizon_ * std::max(std::abs(range_.low), std::abs(range_.high)) +
+           (range_.high - range_.low) * start_error_;
   }
 
  private:
   RewardRange range_;
   double horizon_;
+  double start_error_ = 0.0;  // in units of [0, 1] rewards
 };
 
 /// Each player's gain is its own: the best that it can have, less what it has.
@@ -97,17 +106,6 @@ void fill_nash(Certificate& certificate,
 }
 
 }  // namespace
-
-double start_radius(const Frame& frame,
-                    const LearnerOptions& options,
-                    std::uint64_t episodes) noexcept {
-  if (frame.start_known()) return 0.0;
-  // One logarithm after the other: the product may not be a double.
-  const double log_events = log(3.0) + log(static_cast<double>(frame.num_players())) +
-                            log(to_double(options.horizon_episodes)) - log(options.delta);
-  return static_cast<double>(frame.horizon()) *
-         std::sqrt(log_events / (2.0 * to_double(std::max<std::uint64_t>(episodes, 1))));
-}
 
 double data_confidence(const Frame& frame, const LearnerOptions& options) noexcept {
   return 1.0 - (frame.start_known() ? 1.0 : 2.0) * options.delta;

@@ -16,6 +16,7 @@
 #include "vlearn/core/error.h"
 #include "vlearn/core/log.h"
 #include "vlearn/core/running_mean.h"
+#include "vlearn/policy/profile_replay.h"
 #include "vlearn/run/self_play.h"
 
 namespace vlearn {
@@ -125,10 +126,10 @@ class Search {
           fmt::format("is {}, and there are {}", options_.player->number(), frame_.num_players()));
     }
     if (options_.episodes < 1 || options_.episodes >= kMaxEpisodes) {
-      refuse("episodes", "must be 1 at least");
+      refuse("episodes", "must be 1 at least, and below 2^56");
     }
     if (options_.rollouts < 2 || options_.rollouts >= kMaxEpisodes) {
-      refuse("rollouts", "must be 2 at least: one has no variance");
+      refuse("rollouts", "must be 2 at least, one has no variance, and below 2^56");
     }
     if (!(options_.confidence > 0.0 && options_.confidence < 1.0)) {
       refuse("confidence", "must lie between 0 and 1");
@@ -273,12 +274,12 @@ std::vector<FoundDeviation> find_deviations(GameRef game,
   for (const Player player : all<Player>(policies.size())) {
     const PolicyHeader& header = policies[player.index()].header();
     const Seat seat = seat_of(game.frame(), player);
-    if (header.player != player || header.target != policies[0].header().target ||
-        policies[player.index()].episodes() != policies[0].episodes() ||
-        header.seat.first_cell != seat.first_cell || header.seat.num_actions != seat.num_actions) {
+    if (header.player != player || header.seat.first_cell != seat.first_cell ||
+        header.seat.num_actions != seat.num_actions) {
       refuse(fmt::format("the policy of player {}", player.number()));
     }
   }
+  check_one_run(policies, policies[0].episodes());
   const Target target = policies[0].header().target;
   Search search(game, target, options, [&](const Seeds& seeds) {
     std::vector<PolicyPlayer> players;

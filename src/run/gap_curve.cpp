@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "vlearn/certify/certify.h"
-#include "vlearn/core/container.h"
 #include "vlearn/run/trainer.h"
 
 namespace vlearn {
@@ -42,12 +41,7 @@ void follow_gap(const AnyGame& game,
     const std::uint64_t until = next(trainer->episodes());
     trainer->play_until(until, cancel);
     if (cancel.requested()) return;
-    GapPoint point = point_of(frame, config.learner.target, certifier);
-    ContainerWriter state("vlearn.state/1");
-    trainer->save(state);
-    certifier.save(state);
-    point.bytes = state.bytes();
-    if (!see(point)) return;
+    if (!see(point_of(frame, config.learner.target, certifier))) return;
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 
 namespace vlearn {
 
@@ -22,16 +23,20 @@ KeptHistories::KeptHistories(Trainer& trainer) : trainer_(trainer) {
 }
 
 std::vector<PolicyFile> KeptHistories::policies() {
-  std::vector<std::size_t> sizes;
-  sizes.reserve(files_.size());
-  for (const std::vector<std::byte>& file : files_) sizes.push_back(file.size());
-  trainer_.hand_out_rest();
+  // What is not a whole segment yet is handed out here and comes again as a part of one.
+  std::vector<std::vector<std::byte>> whole = files_;
+  try {
+    trainer_.hand_out_rest();
+  } catch (...) {
+    files_ = std::move(whole);
+    throw;
+  }
+  std::swap(files_, whole);
   std::vector<PolicyFile> policies;
-  for (std::size_t j = 0; j < files_.size(); ++j) {
+  for (std::size_t j = 0; j < whole.size(); ++j) {
     policies.push_back(PolicyFile::parse(
-        FileBytes::copy(files_[j]), fmt::format("the history of player {}", j + 1), make_replayer));
-    // What is not a whole segment yet will come again as a part of one.
-    files_[j].resize(sizes[j]);
+        FileBytes::copy(whole[j]), fmt::format("the history of player {}", j + 1), make_replayer));
+    whole[j] = {};
   }
   return policies;
 }

@@ -23,7 +23,9 @@ namespace vlearn {
 namespace {
 
 constexpr const char* kCertificate = "certificate.json";
-constexpr std::array<const char*, 3> kResults = {"result.json", kCertificate, "tables.safetensors"};
+constexpr const char* kSampledCertificate = "certificate-sampled.json";
+constexpr std::array<const char*, 4> kResults = {"result.json", kCertificate, kSampledCertificate,
+                                                 "tables.safetensors"};
 constexpr std::array<const char*, 3> kGrowing = {"metrics.jsonl", "metrics.csv", "timing.jsonl"};
 constexpr std::array<std::string_view, 2> kHistoryNames = {"none", "full"};
 
@@ -388,6 +390,10 @@ std::filesystem::path index_seed_path(const std::filesystem::path& run,
                                       Player player) {
   if (target != Target::nash) return run / kPolicyFolder / "index.seed";
   return run / kPolicyFolder / fmt::format("index-{}.seed", player.number());
+}
+
+std::filesystem::path sampled_path(const std::filesystem::path& run) {
+  return run / kSampledCertificate;
 }
 
 std::filesystem::path certificate_path(const std::filesystem::path& run) {

@@ -27,6 +27,17 @@ PolicyFile open_policy(const StoredRun& run, const Frame& frame, Player player) 
   return file;
 }
 
+void check_history(const StoredRun& run) {
+  if (run.planned) {
+    throw Error(ErrorKind::usage, run.path.string(), "has a table, and no history of visits",
+                "use --output table, and where there is a method --method exact");
+  }
+  if (!run.config.history) {
+    throw Error(ErrorKind::input, run.path.string(), "has no policy files",
+                "learn without --history none");
+  }
+}
+
 std::vector<PolicyFile> open_policies(const StoredRun& run, const Frame& frame) {
   std::vector<PolicyFile> files;
   for (const Player player : all<Player>(frame.num_players())) {

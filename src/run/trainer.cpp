@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "vlearn/core/log.h"
+
 namespace vlearn {
 
 Target natural_target(const Frame& frame) noexcept {
@@ -27,6 +31,17 @@ std::optional<std::string> why_not(const Frame& frame, const LearnerOptions& opt
            "or ce";
   }
   return std::nullopt;
+}
+
+double start_radius(const Frame& frame,
+                    const LearnerOptions& options,
+                    std::uint64_t episodes) noexcept {
+  if (frame.start_known()) return 0.0;
+  // One logarithm after the other: the product may not be a double.
+  const double log_events = log(3.0) + log(static_cast<double>(frame.num_players())) +
+                            log(to_double(options.horizon_episodes)) - log(options.delta);
+  return static_cast<double>(frame.horizon()) *
+         std::sqrt(log_events / (2.0 * to_double(std::max<std::uint64_t>(episodes, 1))));
 }
 
 }  // namespace vlearn

@@ -35,10 +35,15 @@ RECORDED = "3266dc5a2963ebd5"
 # What keeps runs on the disk.
 FOLDERS = (
     "run_folder.cpp",
+    "baseline_folder.cpp",
+    "baseline_game.cpp",
     "checkpoint.cpp",
     "certify_run.cpp",
+    "data_certificate.cpp",
+    "deviate.cpp",
     "gap_curve.cpp",
     "joint_play.cpp",
+    "kept_run.cpp",
     "replay_run.cpp",
     "solve_game.cpp",
     "stored_policies.cpp",

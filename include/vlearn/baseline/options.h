@@ -44,8 +44,9 @@ inline constexpr std::array<std::string_view, 2> kBaselineBonusNames = {"hoeffdi
 
 /// When an optimistic learner plans anew, always before an episode begins.
 enum class Replan : std::uint8_t {
-  /// When some (step, state, joint action) has been played 1, 2, 4, 8, ... times since the last
-  /// plan began. A plan is then at most H S J log2(2 K) times made instead of K times. What it says
+  /// When the count of some (step, state, joint action) has become 1, 2, 4, 8, ... since the last
+  /// plan began. A plan is then at most 1 + H S J log2(2 K) times made instead of K times. What it
+  /// says
   /// of values is as true as ever, because bounds hold at all counts at once and a plan is made of
   /// the counts that it found; and at every visit t is at most twice the t that the bonus was
   /// computed from, so that the sums of bonuses in the source's regret bound grow by the factor

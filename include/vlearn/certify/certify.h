@@ -56,11 +56,11 @@ class RunCertifier {
                CertifiedOutput output = CertifiedOutput::nested,
                Stream stream = Stream::not_hashed);
 
-  /// As NestedCertifier::visit().
   /// Who does the work of a visit where players are many.
   void use(std::shared_ptr<Crew> crew) {
     if (nested_) nested_->use(std::move(crew));
   }
+  /// As NestedCertifier::visit().
   void visit(Step h, State s, const Profile& profile) {
     if (nested_) nested_->visit(h, s, profile);
     if (markov_) markov_->visit(h, s, profile);

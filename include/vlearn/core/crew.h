@@ -36,7 +36,8 @@ class Crew {
     std::size_t end;
   };
   /// 0, ..., count - 1 dealt out in order, each member a neighbouring part of about the same size;
-  /// returns when all have done theirs. Of exceptions the one of the lowest member is thrown.
+  /// returns when all have done theirs. Of exceptions the one of the lowest member is thrown. One
+  /// call at a time, and none from within `work`: who runs at the same time has a crew of its own.
   void run(std::size_t count, const std::function<void(const Share&)>& work);
 
   /// For work on so many players: a crew of so many threads, or none where it does not pay.

@@ -74,6 +74,8 @@ struct CurseRun {
   /// Tables of the method; the game's own are not counted, but have to find room beside them.
   std::uint64_t bytes = 0;
   std::uint64_t game_bytes = 0;
+  /// Of uniform play, exactly: where it is small there is little to learn. 0 where nobody looked.
+  double uniform_gap = 0.0;
   friend bool operator==(const CurseRun&, const CurseRun&) = default;
 };
 

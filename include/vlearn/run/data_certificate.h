@@ -25,13 +25,6 @@
 
 namespace vlearn {
 
-/// How far the mean over the first states that were drawn may be from the mean over their law: H
-/// sqrt(log(3 m K / delta) / (2 n)) after n episodes, K = horizon_episodes; 0 where the law is
-/// known. In units of [0, 1] rewards.
-[[nodiscard]] double start_radius(const Frame& frame,
-                                  const LearnerOptions& options,
-                                  std::uint64_t episodes) noexcept;
-
 /// 1 - delta, or 1 - 2 delta.
 [[nodiscard]] double data_confidence(const Frame& frame, const LearnerOptions& options) noexcept;
 

@@ -23,9 +23,6 @@ struct GapPoint {
   /// What the output is worth to each player, in the user's units; of nested ones for nash nobody
   /// knows.
   std::vector<double> values = {};
-  /// Of everything that changes while it learns, as a checkpoint has it: the tables of all players
-  /// and of the certifier.
-  std::uint64_t bytes = 0;
 };
 
 /// Learns as `config` says, of which only `learner`, `output` and `seed` count, and certifies the

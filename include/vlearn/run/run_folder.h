@@ -50,6 +50,8 @@ struct RunTitle {
 
 /// Where a run keeps its certificate.
 [[nodiscard]] std::filesystem::path certificate_path(const std::filesystem::path& run);
+/// One with a confidence stands beside it: it says less, and executions do not go by it.
+[[nodiscard]] std::filesystem::path sampled_path(const std::filesystem::path& run);
 
 /// Writes the index seeds of a run that can be executed, and in them where executions start: as its
 /// certificate says, so that a player alone starts where all together do.

@@ -21,6 +21,8 @@ namespace vlearn {
 /// run's game, to which the frame belongs: a state or action of the game is one of the file.
 [[nodiscard]] PolicyFile open_policy(const StoredRun& run, const Frame& frame, Player player);
 /// Those of all players. Throws Error (input) where they do not fit the game or each other.
+/// Throws Error (input) where a run has no policy files; the message says what it has.
+void check_history(const StoredRun& run);
 [[nodiscard]] std::vector<PolicyFile> open_policies(const StoredRun& run, const Frame& frame);
 
 /// The tables of all players. Throws Error (input) where they are of another game; check_tables()

@@ -122,6 +122,13 @@ class Trainer {
 /// Why a target has no guarantee in a game, and what to ask for instead; nothing if it has.
 [[nodiscard]] std::optional<std::string> why_not(const Frame& frame, const LearnerOptions& options);
 
+/// How far the mean over the first states that were drawn may be from the mean over their law: H
+/// sqrt(log(3 m K / delta) / (2 n)) after n episodes, K = horizon_episodes; 0 where the law is
+/// known. In units of [0, 1] rewards.
+[[nodiscard]] double start_radius(const Frame& frame,
+                                  const LearnerOptions& options,
+                                  std::uint64_t episodes) noexcept;
+
 /// optimal for one player, nash for two whose rewards sum to nothing, else cce.
 [[nodiscard]] Target natural_target(const Frame& frame) noexcept;
 

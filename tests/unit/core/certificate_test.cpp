@@ -112,6 +112,7 @@ TEST(Certificate, IsReadAsItWasWritten) {
   certificate.stream_hash = kDigits;
   expect_same(certificate, there_and_back(certificate));
 
+  certificate = nested();
   certificate.method = {MethodName::data, 0.99};
   expect_same(certificate, there_and_back(certificate));
 }
@@ -261,13 +262,13 @@ TEST(Certificate, RefusesWhatIsDamaged) {
       {"[1, 3, 2]", "[1, 0, 2]", "players[0].witness[1]: counts from 1"},
       {"[1, 3, 2]", "[1, 65536, 2]", "players[0].witness[1]: is 65536"},
       {"[1, 3, 2]", "[]", "players[0].witness: is empty"},
-      {"\"gap\"", "\"method\": \"data\", \"gap\"", "has only one of 'method' and 'confidence'"},
-      {"\"gap\"", "\"confidence\": 0.9, \"gap\"", "has only one of 'method' and 'confidence'"},
-      {"\"gap\"", "\"method\": \"\", \"confidence\": 0.9, \"gap\"", "method: is empty"},
-      {"\"gap\"", "\"method\": \"data\", \"confidence\": 1, \"gap\"",
-       "confidence: is no probability"},
-      {"\"gap\"", "\"method\": \"data\", \"confidence\": 0.0, \"gap\"",
-       "confidence: is no probability"},
+      {"\"gap\"", "\"method\": \"data\", \"gap\"", "method: is a string"},
+      {"\"gap\"", "\"confidence\": 0.9, \"gap\"", "confidence: is not a key"},
+      {"\"gap\"", "\"method\": {\"name\": \"data\"}, \"gap\"", "lacks the key 'confidence'"},
+      {"\"gap\"", "\"method\": {\"name\": \"data\", \"confidence\": 1}, \"gap\"",
+       "confidence: is not between 0 and 1"},
+      {"\"gap\"", "\"method\": {\"name\": \"data\", \"confidence\": 0.9, \"seed\": 1}, \"gap\"",
+       "method.seed: is not a key"},
       {"\"gap\": {\"upper\": 1e", "\"witness\": [1], \"gap\": {\"upper\": 1e",
        "players[1].witness: needs a lower bound"},
   };

@@ -41,6 +41,7 @@ TEST(Curse, EveryMethodReachesTheGapWithFewPlayers) {
       EXPECT_LE(run.gap, 0.15);
       EXPECT_GT(run.episodes, 1U);
       EXPECT_GT(run.bytes, 0U);
+      EXPECT_GT(run.uniform_gap, 0.15);
       EXPECT_GE(run.seconds, 0.0);
       EXPECT_EQ(without_times(run),
                 without_times(run_curse(settings, family, method, 2, 1).value()));
