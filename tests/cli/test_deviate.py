@@ -109,9 +109,7 @@ class Deviate(CommandTest):
     def test_what_holds_with_a_probability_is_not_verified(self):
         self.learn("chicken", "--episodes", "20", "--preset", "practical")
         path = self.folder / "run/certificate.json"
-        certificate = json.loads(path.read_text()) | {
-            "method": {"name": "data", "confidence": 0.9}
-        }
+        certificate = json.loads(path.read_text()) | {"method": {"name": "data", "confidence": 0.9}}
         path.write_text(json.dumps(certificate))
         done = self.run_command("verify", "chicken", "run", path)
         self.assertEqual(done.returncode, 2)
