@@ -277,6 +277,7 @@ const CurseRun* CurseLog::find(CurseFamily family,
 
 std::vector<CurseRun> CurseLog::runs() const {
   std::vector<CurseRun> all;
+  all.reserve(runs_.size());
   for (const auto& [key, run] : runs_) all.push_back(run);
   return all;
 }
@@ -288,6 +289,7 @@ void CurseLog::add(const CurseRun& run) {
 
 void CurseLog::put_in_order() {
   std::vector<std::string> lines;
+  lines.reserve(runs_.size());
   for (const auto& [key, run] : runs_) lines.push_back(result_line(run));
   file_.rewrite(lines);
 }

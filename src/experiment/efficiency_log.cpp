@@ -145,6 +145,7 @@ void EfficiencyLog::add(const PartResult& result) {
 
 void EfficiencyLog::put_in_order() {
   std::vector<std::string> lines;
+  lines.reserve(results_.size());
   for (const auto& [key, result] : results_) lines.push_back(result_line(settings_, result));
   file_.rewrite(lines);
 }
