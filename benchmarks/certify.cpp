@@ -31,11 +31,7 @@ Work learning(const AnyGame& game, Target target, bool certified) {
   };
   const auto run = std::make_shared<Run>();
   const Frame& frame = frame_of(game);
-  run->trainer = std::visit(
-      [&](const auto& model) {
-        return make_trainer(GameRef(model), preset_options(Preset::paper, target), 1);
-      },
-      game);
+  run->trainer = make_trainer(ref_of(game), preset_options(Preset::paper, target), 1);
   if (certified) {
     run->certifier = std::make_unique<RunCertifier>(game, target, frame.horizon());
     run->trainer->watch(

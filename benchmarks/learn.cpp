@@ -62,8 +62,7 @@ Measurement against_plain(std::size_t players,
 
 /// The preset, whatever its rule; goes on learning from call to call.
 Play learning_by(const AnyGame& any, const LearnerOptions& options) {
-  const std::shared_ptr<Trainer> trainer =
-      std::visit([&](const auto& model) { return make_trainer(GameRef(model), options, 1); }, any);
+  const std::shared_ptr<Trainer> trainer = make_trainer(ref_of(any), options, 1);
   return [trainer](std::size_t episodes) {
     trainer->play_until(trainer->episodes() + episodes, {});
     return trainer->earned(Player(0));

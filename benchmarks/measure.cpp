@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <limits>
 #include <utility>
+
+#include "vlearn/core/cpu_time.h"
 
 namespace vlearn::bench {
 namespace {
@@ -14,16 +15,10 @@ namespace {
 constexpr int kTurns = 15;
 constexpr double kNsPerTurn = 10e6;
 
-double cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
 double ns_for(const Work& work, std::size_t operations) {
-  const double begin = cpu_ns();
+  const double begin = thread_seconds();
   [[maybe_unused]] const volatile double result = work(operations);
-  return cpu_ns() - begin;
+  return 1e9 * (thread_seconds() - begin);
 }
 
 /// Enough operations to fill a turn.

@@ -81,10 +81,6 @@ OutputKind output_of(const std::string& word) {
   return word == "nested" ? OutputKind::nested : OutputKind::markov;
 }
 
-GameRef ref_of(const AnyGame& game) {
-  return std::visit([](const auto& model) { return GameRef(model); }, game);
-}
-
 ExecutedOutput executed_output(const StoredRun& run, const LoadedGame& game, OutputWords words) {
   // Only nested executions have a start.
   const bool has_table = run.planned || run.config.learner.monotone;

@@ -41,6 +41,4 @@ struct ExecutedOutput {
                                              const LoadedGame& game,
                                              OutputWords words);
 
-[[nodiscard]] GameRef ref_of(const AnyGame& game);
-
 }  // namespace vlearn::app

@@ -224,11 +224,8 @@ void learn_one(Run& run,
                const ParallelOptions& parallel) {
   using Clock = std::chrono::steady_clock;
   const Frame& frame = frame_of(game.game);
-  const std::unique_ptr<Trainer> trainer = std::visit(
-      [&](const auto& model) {
-        return make_trainer(GameRef(model), run.config.learner, run.config.seed);
-      },
-      game.game);
+  const std::unique_ptr<Trainer> trainer =
+      make_trainer(ref_of(game.game), run.config.learner, run.config.seed);
   std::optional<RunCertifier> certifier;
   if (run.config.certify) {
     check_certifiable(game.game, run.config.output);

@@ -34,11 +34,13 @@
 #include "vlearn/certify/markov_certifier.h"      // IWYU pragma: export
 #include "vlearn/certify/nested.h"                // IWYU pragma: export
 #include "vlearn/certify/sampled.h"               // IWYU pragma: export
+#include "vlearn/certify/user_units.h"            // IWYU pragma: export
 #include "vlearn/core/alpha.h"                    // IWYU pragma: export
 #include "vlearn/core/cancel.h"                   // IWYU pragma: export
 #include "vlearn/core/certificate.h"              // IWYU pragma: export
 #include "vlearn/core/compensated.h"              // IWYU pragma: export
 #include "vlearn/core/container.h"                // IWYU pragma: export
+#include "vlearn/core/cpu_time.h"                 // IWYU pragma: export
 #include "vlearn/core/crew.h"                     // IWYU pragma: export
 #include "vlearn/core/error.h"                    // IWYU pragma: export
 #include "vlearn/core/exp.h"                      // IWYU pragma: export

@@ -72,12 +72,9 @@ void put_marginals(const JointPlan& plan,
   std::fill(profile.begin(), profile.end(), 0.0);
   const auto joints = plan.joints(cell);
   for (std::size_t i = 0; i < joints.size(); ++i) {
-    std::size_t rest = joints[i];
-    for (std::size_t j = begins.size() - 1; j-- > 0;) {
-      const std::size_t n = begins[j + 1] - begins[j];
-      profile[begins[j] + rest % n] += plan.chances(cell)[i];
-      rest /= n;
-    }
+    for_each_part(joints[i], begins, [&](std::size_t j, std::size_t own) {
+      profile[begins[j] + own] += plan.chances(cell)[i];
+    });
   }
   for (std::size_t j = 0; j + 1 < begins.size(); ++j) {
     static_cast<void>(normalise(profile.subspan(begins[j], begins[j + 1] - begins[j])));

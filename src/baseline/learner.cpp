@@ -10,6 +10,7 @@
 #include "vlearn/core/cancel.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
+#include "vlearn/game/joint_profile.h"
 
 namespace vlearn {
 namespace {
@@ -89,13 +90,8 @@ void BaselineLearner::play_episode() {
     const std::size_t chosen =
         uniform ? draws.below(model_.num_joint(cell))
                 : played_.joints(cell)[sample(played_.chances(cell), draws.uniform())];
-    const auto begins = frame.action_begins(h, s);
-    std::size_t rest = chosen;
-    for (std::size_t j = joint_.size(); j-- > 0;) {
-      const std::size_t n = begins[j + 1] - begins[j];
-      joint_[j] = Action(rest % n);
-      rest /= n;
-    }
+    for_each_part(chosen, frame.action_begins(h, s),
+                  [&](std::size_t j, std::size_t own) { joint_[j] = Action(own); });
     const State next = game_.sample(h, s, joint_, Nature(seed_, episode, h), rewards_);
     const bool doubled = model_.add(h, s, chosen, rewards_, next);
     stale_ = stale_ || doubled || options_.replan == Replan::episode;

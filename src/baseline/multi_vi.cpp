@@ -20,17 +20,14 @@ void plan_multi_vi(const PlayedModel& model,
   for (std::size_t step = frame.horizon(); step-- > 0;) {
     const Step h(step);
     const double most = static_cast<double>(frame.horizon() - step);  // H_h
-    const bool last = frame.is_last(h);
-    const std::size_t first_next = last ? 0 : model.cell(h.next(), State(0U));
-    const std::size_t num_next = last ? 0 : frame.num_states(h.next());
     for (const State s : all<State>(frame.num_states(h))) {
       memory.begin(model, h, s);
       const std::size_t cell = model.cell(h, s);
       const std::size_t num_joint = model.num_joint(cell);
       for (const Player player : all<Player>(frame.num_players())) {
         const std::size_t j = player.index();
-        const auto next_upper = plan.upper(j).subspan(first_next, num_next);
-        const auto next_lower = plan.lower(j).subspan(first_next, num_next);
+        const auto next_upper = model.of_next_step(h, plan.upper(j));
+        const auto next_lower = model.of_next_step(h, plan.lower(j));
         const auto q_upper = std::span(memory.payoffs).subspan(j * num_joint, num_joint);
         const auto q_lower = std::span(memory.lower).subspan(j * num_joint, num_joint);
         for (std::size_t a = 0; a < num_joint; ++a) {

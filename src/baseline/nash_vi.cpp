@@ -54,11 +54,11 @@ void plan_nash_vi(const PlayedModel& model,
   plan.clear();
   const std::span<double> upper = plan.upper(0);
   const std::span<double> lower = plan.lower(0);
-  std::span<const double> next_upper;  // V_{h+1}
-  std::span<const double> next_lower;
   for (std::size_t step = frame.horizon(); step-- > 0;) {
     const Step h(step);
     const double most = static_cast<double>(frame.horizon() - step);  // H_h
+    const std::span<const double> next_upper = model.of_next_step(h, upper);
+    const std::span<const double> next_lower = model.of_next_step(h, lower);
     memory.middle.resize(next_upper.size());
     for (std::size_t s = 0; s < next_upper.size(); ++s) {
       memory.middle[s] = 0.5 * (next_upper[s] + next_lower[s]);
@@ -96,9 +96,6 @@ void plan_nash_vi(const PlayedModel& model,
       }
       plan.set(cell, found.joint);
     }
-    const std::size_t first = model.cell(h, State(0U));
-    next_upper = upper.subspan(first, frame.num_states(h));
-    next_lower = lower.subspan(first, frame.num_states(h));
   }
 }
 

@@ -49,15 +49,12 @@ void plan_plug_in(const PlayedModel& model,
   for (std::size_t step = frame.horizon(); step-- > 0;) {
     const Step h(step);
     const double half = 0.5 * static_cast<double>(frame.horizon() - step);  // H_h/2
-    const bool last = frame.is_last(h);
-    const std::size_t first_next = last ? 0 : model.cell(h.next(), State(0U));
-    const std::size_t num_next = last ? 0 : frame.num_states(h.next());
     for (const State s : all<State>(frame.num_states(h))) {
       memory.begin(model, h, s);
       const std::size_t cell = model.cell(h, s);
       const std::size_t num_joint = model.num_joint(cell);
       for (const Player player : all<Player>(frame.num_players())) {
-        const auto next = plan.upper(player.index()).subspan(first_next, num_next);
+        const auto next = model.of_next_step(h, plan.upper(player.index()));
         const auto q = std::span(memory.payoffs).subspan(player.index() * num_joint, num_joint);
         for (std::size_t a = 0; a < num_joint; ++a) {
           const double t = model.visits(cell, a);

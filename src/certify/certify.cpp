@@ -1,6 +1,7 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/certify/certify.h"
+#include "vlearn/certify/user_units.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,6 @@
 #include <limits>
 #include <utility>
 
-#include "user_units.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/version.h"
 #include "vlearn/game/joint_profile.h"

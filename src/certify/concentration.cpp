@@ -22,14 +22,19 @@ double Moments::variance(std::uint64_t n) const noexcept {
   return std::max(0.0, (squares - sum * (sum / count)) / (count - 1.0));
 }
 
-double mean_radius(double variance, std::uint64_t n, double width, double log_events) noexcept {
+double bernstein_radius(double variance,
+                        std::uint64_t n,
+                        double width,
+                        double log_events) noexcept {
   const auto count = static_cast<double>(n);
+  const double half = log_events + log(2.0);  // for the mean, and as much for its variance
+  return std::sqrt(2.0 * variance * half / count) + 7.0 * width * half / (3.0 * (count - 1.0));
+}
+
+double mean_radius(double variance, std::uint64_t n, double width, double log_events) noexcept {
   const double half = log_events + log(2.0);  // of the failure probability for each of the two
-  const double hoeffding = width * std::sqrt(half / (2.0 * count));
-  const double twice = half + log(2.0);  // of these two halves for mean and variance
-  const double bernstein =
-      std::sqrt(2.0 * variance * twice / count) + 7.0 * width * twice / (3.0 * (count - 1.0));
-  return std::min(hoeffding, bernstein);
+  const double hoeffding = width * std::sqrt(half / (2.0 * static_cast<double>(n)));
+  return std::min(hoeffding, bernstein_radius(variance, n, width, half));
 }
 
 double deviation_bound(double variance, std::uint64_t n, double width, double log_events) noexcept {

@@ -1,6 +1,7 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/certify/sampled.h"
+#include "vlearn/certify/user_units.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +12,6 @@
 #include <utility>
 
 #include "sampled_parts.h"
-#include "user_units.h"
 #include "vlearn/core/checked.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/log.h"

@@ -5,14 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <mutex>
 #include <utility>
-#include <variant>
 
 #include "vlearn/baseline/memory.h"
 #include "vlearn/core/checked.h"
 #include "vlearn/core/container.h"
+#include "vlearn/core/cpu_time.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/json.h"
 #include "vlearn/core/version.h"
@@ -29,12 +28,6 @@ constexpr std::uint64_t kStates = 3;
 constexpr std::uint64_t kSteps = 3;
 /// The most that JSON has as a number; more bytes are no more hopeless.
 constexpr std::uint64_t kMost = std::uint64_t{1} << 53U;
-
-double processor_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 bool is_baseline(CurseMethod method) {
   return method != CurseMethod::paper && method != CurseMethod::fast;
@@ -71,10 +64,9 @@ class CurseTask {
     run_.game_bytes = bytes_of_game(run_.family, run_.players);
     if (run_.game_bytes > settings_.max_bytes) return ended(CurseEnd::memory);
     const AnyGame game = make_game(curse_game(run_.family, run_.players, run_.seed));
-    wanted_ = settings_.gap_share * static_cast<double>(frame_of(game).horizon());
     const LearnConfig nobody = preset_config(game, Preset::paper, Target::cce, 1, run_.seed);
     run_.uniform_gap = gap_after(game, nobody, 0)->gap;
-    begin_ = processor_seconds();
+    begin_ = thread_seconds();
     return is_baseline(run_.method) ? follow_controller(game) : follow_players(game);
   }
 
@@ -83,14 +75,14 @@ class CurseTask {
     run_.end = end;
     return run_;
   }
-  [[nodiscard]] bool late() const { return processor_seconds() - begin_ > settings_.max_seconds; }
+  [[nodiscard]] bool late() const { return thread_seconds() - begin_ > settings_.max_seconds; }
 
   /// Whether to go on.
   bool see(std::uint64_t episodes, double gap) {
     run_.episodes = episodes;
     run_.gap = gap;
-    run_.seconds = processor_seconds() - begin_;
-    reached_ = gap <= wanted_ && !late();
+    run_.seconds = thread_seconds() - begin_;
+    reached_ = gap <= wanted_gap(settings_) && !late();
     return !reached_ && !late();
   }
 
@@ -103,12 +95,10 @@ class CurseTask {
         [&](const GapPoint& point) { return see(point.episodes, point.gap); }, cancel_);
     if (cancel_.requested()) return std::nullopt;
     // What of it was learning: once more, and nobody looks.
-    const double again = processor_seconds();
-    const auto trainer = std::visit(
-        [&](const auto& model) { return make_trainer(GameRef(model), config.learner, run_.seed); },
-        game);
+    const double again = thread_seconds();
+    const auto trainer = make_trainer(ref_of(game), config.learner, run_.seed);
     trainer->play_until(run_.episodes, cancel_);
-    run_.learn_seconds = processor_seconds() - again;
+    run_.learn_seconds = thread_seconds() - again;
     if (cancel_.requested()) return std::nullopt;
     ContainerWriter tables("vlearn.tables/1");
     trainer->save(tables);
@@ -136,7 +126,7 @@ class CurseTask {
         },
         [&] { return late() || cancel_.requested(); });
     if (cancel_.requested()) return std::nullopt;
-    if (!reached_) run_.seconds = processor_seconds() - begin_;
+    if (!reached_) run_.seconds = thread_seconds() - begin_;
     return ended(reached_ ? CurseEnd::reached : CurseEnd::time);
   }
 
@@ -144,7 +134,6 @@ class CurseTask {
   CurseRun run_;
   CancelToken cancel_;
   double begin_ = 0.0;
-  double wanted_ = 0.0;
   bool reached_ = false;
 };
 
@@ -213,14 +202,23 @@ bool measure_curse(const CurseSettings& settings, CurseLog& log, const CurseHook
   return !hooks.cancel.requested();
 }
 
-std::string header_line(const CurseSettings& settings) {
-  JsonWriter json(JsonWriter::Layout::compact);
-  json.begin_object().member("schema", "vlearn.curse-results/1");
+double wanted_gap(const CurseSettings& settings) noexcept {
+  return settings.gap_share * static_cast<double>(kSteps);
+}
+
+void write_settings(JsonWriter& json, const CurseSettings& settings) {
   json.member("version", build_info().version);
   json.member("first_players", settings.first_players);
   json.member("last_players", settings.last_players).member("seeds", settings.seeds);
   json.member("gap_share", settings.gap_share).member("max_seconds", settings.max_seconds);
-  return json.member("max_bytes", settings.max_bytes).end_object().text();
+  json.member("max_bytes", settings.max_bytes);
+}
+
+std::string header_line(const CurseSettings& settings) {
+  JsonWriter json(JsonWriter::Layout::compact);
+  json.begin_object().member("schema", "vlearn.curse-results/1");
+  write_settings(json, settings);
+  return json.end_object().text();
 }
 
 std::string result_line(const CurseRun& run) {

@@ -9,7 +9,6 @@
 
 #include "text_table.h"
 #include "vlearn/core/json.h"
-#include "vlearn/core/version.h"
 #include "vlearn/experiment/curse.h"
 #include "vlearn/experiment/quartiles.h"
 
@@ -98,11 +97,6 @@ std::string cell_of(const Point& point) {
   return text;
 }
 
-/// Games have three steps that pay at most 1.
-bool is_enough(const CurseSettings& settings, double uniform_gap) {
-  return uniform_gap <= 3.0 * settings.gap_share;
-}
-
 template <class Of>
 void for_each_method(const Of& of) {
   for (std::size_t method = 0; method < kCurseMethodNames.size(); ++method) {
@@ -131,7 +125,7 @@ std::string curse_markdown(const CurseSettings& settings, const CurseLog& log) {
       const double uniform = (*longest)[i].uniform_gap;
       std::vector<std::string> row = {
           fmt::format("{} players", m),
-          fmt::format("{:.2g}{}", uniform, is_enough(settings, uniform) ? ": enough" : "")};
+          fmt::format("{:.2g}{}", uniform, uniform <= wanted_gap(settings) ? ": enough" : "")};
       for (const std::vector<Point>& points : columns) {
         row.push_back(i < points.size() ? cell_of(points[i]) : "");
       }
@@ -152,11 +146,7 @@ std::string curse_markdown(const CurseSettings& settings, const CurseLog& log) {
 std::string curse_json(const CurseSettings& settings, const CurseLog& log) {
   JsonWriter json;
   json.begin_object().member("schema", "vlearn.curse/1");
-  json.member("version", build_info().version);
-  json.member("first_players", settings.first_players);
-  json.member("last_players", settings.last_players).member("seeds", settings.seeds);
-  json.member("gap_share", settings.gap_share).member("max_seconds", settings.max_seconds);
-  json.member("max_bytes", settings.max_bytes);
+  write_settings(json, settings);
   json.key("methods").begin_array();
   for (std::size_t family = 0; family < kCurseFamilyNames.size(); ++family) {
     for_each_method([&](CurseMethod method, std::string_view name) {
@@ -262,7 +252,7 @@ std::string curse_svg(const CurseSettings& settings, const CurseLog& log) {
     // From where on uniform play is enough.
     for (const Point& point :
          points_of(settings, log, static_cast<CurseFamily>(family), CurseMethod::fast)) {
-      if (!is_enough(settings, point.uniform_gap)) continue;
+      if (point.uniform_gap > wanted_gap(settings)) continue;
       const double from = x(static_cast<double>(point.players) - 0.5);
       text += fmt::format(
           "<rect class=\"idle\" x=\"{:.1f}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"{:.0f}\"/>\n"

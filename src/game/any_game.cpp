@@ -84,6 +84,10 @@ const Frame& frame_of(const AnyGame& game) {
   return std::visit([](const auto& model) -> const Frame& { return model.frame(); }, game);
 }
 
+GameRef ref_of(const AnyGame& game) {
+  return std::visit([](const auto& model) { return GameRef(model); }, game);
+}
+
 Sha256Digest law_hash_of(const AnyGame& game) {
   return std::visit([](const auto& model) { return law_hash(model); }, game);
 }

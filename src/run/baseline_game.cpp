@@ -4,21 +4,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <ctime>
 #include <utility>
-#include <variant>
+
+#include "vlearn/core/cpu_time.h"
 
 namespace vlearn {
 namespace {
 
 /// Episodes between two reports of progress.
 constexpr std::uint64_t kChunk = 4096;
-
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// A learner whose output is certified when somebody looks.
 class WatchedLearner {
@@ -29,10 +23,7 @@ class WatchedLearner {
                  std::function<bool()> stop)
       : game_(game),
         target_(options.target),
-        learner_(std::visit([](const auto& model) { return GameRef(model); }, game),
-                 options,
-                 seed,
-                 std::move(stop)) {}
+        learner_(ref_of(game), options, seed, std::move(stop)) {}
 
   [[nodiscard]] const BaselineLearner& learner() const noexcept { return learner_; }
 

@@ -125,9 +125,7 @@ Certificate certify_stored_sampled(const StoredRun& run,
   if (tell) tell(plan_sampled(frame, run.config.learner.target, options));
   const CertificateTitle title = certificate_title(
       run.title, game, policy_paths(run.path, files.size(), CertifiedOutput::markov));
-  return std::visit(
-      [&](const auto& model) { return certify_sampled(GameRef(model), files, options, title); },
-      game.game);
+  return certify_sampled(ref_of(game.game), files, options, title);
 }
 
 }  // namespace vlearn

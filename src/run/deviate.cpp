@@ -13,6 +13,7 @@
 
 #include "deviation_model.h"
 #include "vlearn/certify/certify.h"
+#include "vlearn/certify/concentration.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/log.h"
 #include "vlearn/core/running_mean.h"
@@ -216,13 +217,9 @@ class Search {
     const RewardRange& range = frame_.range(player);
     const double width = range.high - range.low;
     const auto horizon = static_cast<double>(frame_.horizon());
-    const auto n = static_cast<double>(options_.rollouts);
-    const double delta = (1.0 - options_.confidence) / static_cast<double>(players_.size());
-    const double events = log(2.0 / delta);
-    const double deviation = gains.standard_error() * n;  // its square is the sum of squares
-    const double variance = deviation * deviation / (n - 1.0);
+    const double events = log(static_cast<double>(players_.size()) / (1.0 - options_.confidence));
     const double radius =
-        std::sqrt(2.0 * variance * events / n) + 14.0 * horizon * events / (3.0 * (n - 1.0));
+        bernstein_radius(gains.variance(), options_.rollouts, 2.0 * horizon, events);
     FoundDeviation found;
     found.player = player;
     found.following = range.from_unit(following.mean(), horizon);

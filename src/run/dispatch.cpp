@@ -197,10 +197,10 @@ class RuleTrainer final : public Trainer {
     const auto horizon = static_cast<double>(play_.frame().horizon());
     if (options_.target == Target::nash) {
       const std::optional<StartMeans> other = start_means(Player(1 - player.index()));
-      return std::min(own->upper + other->upper - horizon + 2.0 * radius, horizon);
+      return vlearn::duality_gap(*own, *other, radius, horizon);
     }
     if (!own->lower) return std::nullopt;
-    return std::min(own->upper - *own->lower + radius, horizon);
+    return own_gap(*own, radius, horizon);
   }
   [[nodiscard]] std::uint64_t signature() const override {
     std::vector<std::uint64_t> parts = {episodes_};

@@ -31,9 +31,7 @@ void follow_gap(const AnyGame& game,
                 const std::function<bool(const GapPoint& point)>& see,
                 const CancelToken& cancel) {
   const Frame& frame = frame_of(game);
-  const auto trainer = std::visit(
-      [&](const auto& model) { return make_trainer(GameRef(model), config.learner, config.seed); },
-      game);
+  const auto trainer = make_trainer(ref_of(game), config.learner, config.seed);
   const std::uint64_t weights = config.learner.output_weights.value_or(frame.horizon());
   RunCertifier certifier(game, config.learner.target, weights, config.output);
   trainer->watch([&](Step h, State s, const Profile& profile) { certifier.visit(h, s, profile); });

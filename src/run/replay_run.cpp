@@ -19,9 +19,7 @@ std::string replay_run(const StoredRun& run,
   config.until_gap.reset();
   config.certify = false;
   config.history = true;
-  const auto trainer = std::visit(
-      [&](const auto& model) { return make_trainer(GameRef(model), config.learner, config.seed); },
-      game.game);
+  const auto trainer = make_trainer(ref_of(game.game), config.learner, config.seed);
   StreamHash hash(frame);
   trainer->watch([&](Step h, State s, const Profile& profile) { hash.visit(h, s, profile); });
   const RunState state{*trainer, nullptr};

@@ -71,13 +71,9 @@ std::uint64_t learning_signature(std::size_t threads) {
   std::vector<std::uint64_t> signatures(runs.size());
   parallel_for(runs.size(), {.threads = threads}, [&](std::size_t i) {
     const AnyGame game = make_game(runs[i].game);
-    signatures[i] = std::visit(
-        [&](const auto& model) {
-          const auto trainer = make_trainer(GameRef(model), runs[i].options, i + 1);
-          trainer->play_until(kEpisodes, {});
-          return trainer->signature();
-        },
-        game);
+    const auto trainer = make_trainer(ref_of(game), runs[i].options, i + 1);
+    trainer->play_until(kEpisodes, {});
+    signatures[i] = trainer->signature();
   });
   return xxh3(std::as_bytes(std::span(signatures)));
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "vlearn/core/log.h"
@@ -31,6 +32,17 @@ std::optional<std::string> why_not(const Frame& frame, const LearnerOptions& opt
            "or ce";
   }
   return std::nullopt;
+}
+
+double own_gap(const Trainer::StartMeans& own, double radius, double horizon) noexcept {
+  return std::min(own.upper - *own.lower + radius, horizon);
+}
+
+double duality_gap(const Trainer::StartMeans& one,
+                   const Trainer::StartMeans& other,
+                   double radius,
+                   double horizon) noexcept {
+  return std::min(one.upper + other.upper - horizon + 2.0 * radius, horizon);
 }
 
 double start_radius(const Frame& frame,

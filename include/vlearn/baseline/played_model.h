@@ -33,6 +33,12 @@ class PlayedModel {
   [[nodiscard]] std::size_t cell(Step h, State s) const noexcept {
     return first_cell_[h.index()] + s.index();
   }
+  /// Of a number for each cell, those of the step after h; none after the last.
+  [[nodiscard]] std::span<const double> of_next_step(Step h,
+                                                     std::span<const double> of_cells) const {
+    if (frame_->is_last(h)) return {};
+    return of_cells.subspan(first_cell_[h.index() + 1], frame_->num_states(h.next()));
+  }
   [[nodiscard]] std::size_t num_joint(std::size_t cell) const noexcept {
     return first_joint_[cell + 1] - first_joint_[cell];
   }

@@ -30,7 +30,13 @@ struct Moments {
 };
 
 /// One side: the expectation of numbers in an interval of this width is at most so far above (or
-/// below) the mean of n >= 2. The smaller of Hoeffding's bound and the empirical Bernstein bound,
+/// below) the mean of n >= 2, which have this sample variance (Maurer, Pontil 2009, Theorem 4).
+[[nodiscard]] double bernstein_radius(double variance,
+                                      std::uint64_t n,
+                                      double width,
+                                      double log_events) noexcept;
+
+/// The same, often less. The smaller of Hoeffding's bound and the empirical Bernstein bound,
 /// which share the failure probability.
 [[nodiscard]] double mean_radius(double variance,
                                  std::uint64_t n,

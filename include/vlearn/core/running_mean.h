@@ -21,6 +21,10 @@ class RunningMean {
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   /// 0 where there is no number.
   [[nodiscard]] double mean() const noexcept { return mean_; }
+  /// With n - 1 in the denominator; of one number or none 0.
+  [[nodiscard]] double variance() const noexcept {
+    return count_ < 2 ? 0.0 : squares_ / static_cast<double>(count_ - 1);
+  }
   /// Of the mean, the numbers being drawn independently; of one number or none 0.
   [[nodiscard]] double standard_error() const noexcept {
     return count_ == 0 ? 0.0 : std::sqrt(squares_) / static_cast<double>(count_);

@@ -53,6 +53,11 @@ struct CurseSettings {
 
 inline constexpr std::uint64_t kMostCursePlayers = 64;
 
+/// In the units of the games' rewards.
+[[nodiscard]] double wanted_gap(const CurseSettings& settings) noexcept;
+/// Members of an open object.
+void write_settings(JsonWriter& json, const CurseSettings& settings);
+
 /// What load_game() takes.
 [[nodiscard]] std::string curse_game(CurseFamily family, std::uint64_t players, std::uint64_t seed);
 

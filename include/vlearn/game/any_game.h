@@ -12,6 +12,7 @@
 
 #include "vlearn/game/callback.h"
 #include "vlearn/game/congestion.h"
+#include "vlearn/game/game_ref.h"
 #include "vlearn/game/polymatrix.h"
 #include "vlearn/game/tabular.h"
 
@@ -20,6 +21,8 @@ namespace vlearn {
 using AnyGame = std::variant<DenseGame, SparseGame, CongestionGame, PolymatrixGame, CallbackGame>;
 
 [[nodiscard]] const Frame& frame_of(const AnyGame& game);
+/// To play it; the game must live on.
+[[nodiscard]] GameRef ref_of(const AnyGame& game);
 [[nodiscard]] Sha256Digest law_hash_of(const AnyGame& game);
 /// "dense", "sparse", "congestion", "polymatrix", "callback".
 [[nodiscard]] std::string_view model_of(const AnyGame& game) noexcept;

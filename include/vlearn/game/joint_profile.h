@@ -14,17 +14,24 @@
 
 namespace vlearn {
 
-/// The profile in which everybody plays its part of a joint action for sure. `begins` as
-/// Frame::action_begins() gives them.
+/// see(player, own action) for everybody's part of a joint action, the last player first. `begins`
+/// as Frame::action_begins() gives them.
+template <class See>
+void for_each_part(std::size_t joint, std::span<const std::uint32_t> begins, const See& see) {
+  for (std::size_t j = begins.size() - 1; j-- > 0;) {
+    const std::size_t n = begins[j + 1] - begins[j];
+    see(j, joint % n);
+    joint /= n;
+  }
+}
+
+/// The profile in which everybody plays its part of a joint action for sure.
 inline void put_pure(std::size_t joint,
                      std::span<const std::uint32_t> begins,
                      std::span<double> profile) noexcept {
   std::fill(profile.begin(), profile.end(), 0.0);
-  for (std::size_t j = begins.size() - 1; j-- > 0;) {
-    const std::size_t n = begins[j + 1] - begins[j];
-    profile[begins[j] + joint % n] = 1.0;
-    joint /= n;
-  }
+  for_each_part(joint, begins,
+                [&](std::size_t j, std::size_t own) { profile[begins[j] + own] = 1.0; });
 }
 
 /// The chance of every joint action of players who play a profile independently of each other.

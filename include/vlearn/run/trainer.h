@@ -122,6 +122,16 @@ class Trainer {
 /// Why a target has no guarantee in a game, and what to ask for instead; nothing if it has.
 [[nodiscard]] std::optional<std::string> why_not(const Frame& frame, const LearnerOptions& options);
 
+/// What a player can gain at most, by its own bounds; and what both of a zero-sum game can
+/// together. In units of [0, 1] rewards; `radius` is start_radius().
+[[nodiscard]] double own_gap(const Trainer::StartMeans& own,
+                             double radius,
+                             double horizon) noexcept;
+[[nodiscard]] double duality_gap(const Trainer::StartMeans& one,
+                                 const Trainer::StartMeans& other,
+                                 double radius,
+                                 double horizon) noexcept;
+
 /// How far the mean over the first states that were drawn may be from the mean over their law: H
 /// sqrt(log(3 m K / delta) / (2 n)) after n episodes, K = horizon_episodes; 0 where the law is
 /// known. In units of [0, 1] rewards.

@@ -33,10 +33,6 @@ struct Learned {
   std::uint64_t episodes = 60;
 };
 
-GameRef ref_of(const AnyGame& game) {
-  return std::visit([](const auto& model) { return GameRef(model); }, game);
-}
-
 /// A short run and its exact certificate.
 struct Case {
   explicit Case(const Learned& learned)

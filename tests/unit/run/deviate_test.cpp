@@ -28,10 +28,6 @@ using test::error_of;
 
 constexpr double kConfidence = 0.999;
 
-GameRef ref_of(const AnyGame& game) {
-  return std::visit([](const auto& model) { return GameRef(model); }, game);
-}
-
 /// Tables of players who play uniformly.
 std::vector<MarkovTable> uniform_play(const Frame& frame, Target target) {
   std::vector<MarkovTable> tables;
