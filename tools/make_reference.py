@@ -68,7 +68,9 @@ PAGES = {
 SCHEMA_PAGES = {
     "vlearn.catalogue-1": "../guides/add_a_game.md#an-entry-of-the-catalogue",
     "vlearn.certificate-1": "certificate.md",
+    "vlearn.config-1": "run_folder.md",
     "vlearn.game-1": "game_format.md",
+    "vlearn.learn-1": "run_folder.md#columns-and-members",
 }
 
 
@@ -233,7 +235,7 @@ def schema_part(file):
     described = SCHEMA_PAGES.get(name)
     links = f"[Schema](schema/{file.name})"
     lines.append(
-        f"{links}; described in [{described.split('#')[0]}]({described}).\n"
+        f"{links}; described in [{described.split('#')[0].removeprefix('../')}]({described}).\n"
         if described
         else links + ".\n"
     )
