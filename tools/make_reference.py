@@ -283,7 +283,7 @@ def formats_page():
         lines.append(f"| `{name}` | {where} | {has} |")
     for file in sorted((REFERENCE / "schema").glob("*.schema.json")):
         lines += schema_part(file)
-    return "\n".join(lines) + "\n"
+    return "\n".join(line.rstrip(" ") for line in lines) + "\n"
 
 
 def main():

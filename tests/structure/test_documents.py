@@ -55,6 +55,16 @@ class Documents(unittest.TestCase):
                 with self.subTest(file=file.name, path=target):
                     self.assertTrue((ROOT / target).exists())
 
+    def test_the_index_has_all_documents(self):
+        index = ROOT / "docs" / "README.md"
+        targets = [target for target, _ in LINK.findall(index.read_text())]
+        linked = {(index.parent / target).resolve() for target in targets}
+        for file in documents():
+            # Decisions are numbered, and the first says what they are.
+            if index.parent in file.parents and file.parent.name != "decisions" and file != index:
+                with self.subTest(file=file.name):
+                    self.assertIn(file, linked)
+
     def test_the_example_of_the_readme_is_one_that_runs(self):
         shown = (ROOT / "README.md").read_text().split("```cpp\n")[1].split("```")[0]
         lines = [line for line in shown.splitlines() if line and "#include" not in line]
