@@ -86,7 +86,7 @@ std::string as_json(const std::filesystem::path& path,
   json.member("file", printable(path.string())).member("bytes", bytes);
   json.key("runs").begin_array();
   for (const RunView& view : views) {
-    json.on_one_line().begin_object().member("path", printable(view.path)).key("gap");
+    json.begin_object().member("path", printable(view.path)).key("gap");
     view.certificate ? json.value(view.certificate->gap_upper) : json.null();
     json.key("verified");
     switch (view.verification.outcome) {
@@ -94,7 +94,7 @@ std::string as_json(const std::filesystem::path& path,
       case Verification::Outcome::accepted: json.value(true); break;
       case Verification::Outcome::refuted: json.value(false); break;
     }
-    json.end_object();
+    json.member("command", view.command).end_object();
   }
   return json.end_array().end_object().text() + "\n";
 }

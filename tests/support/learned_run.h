@@ -27,6 +27,7 @@ inline LearnedRun learned_run(const std::string& game,
                               std::uint64_t episodes) {
   LearnedRun run{game, std::string(kPresetNames.at(static_cast<std::size_t>(preset))),
                  preset_config(load_game(game).game, preset, target, episodes, 1)};
+  run.config.episodes = episodes;
   run.config.certify = true;
   return run;
 }

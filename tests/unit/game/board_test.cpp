@@ -109,7 +109,9 @@ TEST(Board, WhoFleesSlipsAndWhoChasesDoesNot) {
                     EXPECT_EQ(to.players[0], moved(at.players[0], moves[0]));
                     const bool slipped = to.players[1] == at.players[1];
                     EXPECT_TRUE(slipped || to.players[1] == moved(at.players[1], moves[1]));
-                    if (!slipped) EXPECT_EQ(chance, 0.8);
+                    if (!slipped) {
+                      EXPECT_EQ(chance, 0.8);
+                    }
                   });
     EXPECT_TRUE(board.positions.back().players.empty());
   }
@@ -138,7 +140,9 @@ TEST(Board, CornerGamesEndAtTheirGoals) {
           if (!to.players.empty() || !is_free(board, at, moves)) return;
           // Over for sure after an arrival; else one time in ten.
           if (arrived > 0 && chance == 1.0) ++arrivals;
-          if (arrived == 0) EXPECT_NEAR(chance, 0.1, 1e-12);
+          if (arrived == 0) {
+            EXPECT_NEAR(chance, 0.1, 1e-12);
+          }
         });
     EXPECT_GT(arrivals, 20U);
     // Both start in the lower corners.
