@@ -65,6 +65,7 @@ void add_learn(CLI::App& app, Task& task);
 void add_play(CLI::App& app, Task& task);
 void add_policy(CLI::App& app, Task& task);
 void add_plan(CLI::App& app, Task& task);
+void add_report(CLI::App& app, Task& task);
 void add_self_test(CLI::App& app, Task& task);
 void add_solve(CLI::App& app, Task& task);
 void add_verify(CLI::App& app, Task& task);

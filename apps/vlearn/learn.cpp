@@ -308,9 +308,6 @@ std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& ru
   return text;
 }
 
-/// How much longer than learning alone a run may take for a certificate that nobody asked for.
-constexpr double kMostCost = 25.0;
-
 bool wants_certificate(const Options& options,
                        const LoadedGame& game,
                        const LearnConfig& config,
@@ -327,7 +324,7 @@ bool wants_certificate(const Options& options,
     throw Error(ErrorKind::usage, "--certify", "the law of the first state is not known");
   }
   const double cost = relative_cost(game.game, config.output);
-  const bool wanted = options.certify == "on" || options.until_gap || cost <= kMostCost;
+  const bool wanted = options.certify == "on" || options.until_gap || cost <= kMostCertifyCost;
   if (tell && !options.quiet) {
     note(fmt::format("certifying {} about {:.2g} times the work of learning{}",
                      wanted ? "adds" : "would add", cost,

@@ -171,6 +171,7 @@ ExitCode parse_and_run(int argc, char** argv) {
   add_plan(app, task);
   add_play(app, task);
   add_policy(app, task);
+  add_report(app, task);
   add_self_test(app, task);
   add_solve(app, task);
   add_verify(app, task);

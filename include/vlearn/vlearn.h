@@ -72,6 +72,7 @@
 #include "vlearn/experiment/weighted_regret.h"    // IWYU pragma: export
 #include "vlearn/game/about.h"                    // IWYU pragma: export
 #include "vlearn/game/any_game.h"                 // IWYU pragma: export
+#include "vlearn/game/board.h"                    // IWYU pragma: export
 #include "vlearn/game/callback.h"                 // IWYU pragma: export
 #include "vlearn/game/concepts.h"                 // IWYU pragma: export
 #include "vlearn/game/congestion.h"               // IWYU pragma: export
@@ -91,6 +92,9 @@
 #include "vlearn/policy/replay.h"                 // IWYU pragma: export
 #include "vlearn/policy/seat.h"                   // IWYU pragma: export
 #include "vlearn/policy/walk.h"                   // IWYU pragma: export
+#include "vlearn/report/page.h"                   // IWYU pragma: export
+#include "vlearn/report/run_view.h"               // IWYU pragma: export
+#include "vlearn/report/summary.h"                // IWYU pragma: export
 #include "vlearn/run/baseline_folder.h"           // IWYU pragma: export
 #include "vlearn/run/baseline_game.h"             // IWYU pragma: export
 #include "vlearn/run/certify_run.h"               // IWYU pragma: export

@@ -214,6 +214,16 @@ class Certifier final : public NestedCertifier {
     });
   }
 
+  [[nodiscard]] Assessment at(Step h, State s) const override {
+    const Level& level = levels_[h.index()];
+    Assessment found;
+    for (std::size_t j = 0; j < frame_.num_players(); ++j) {
+      found.values.push_back(level.follow.values.at(j, s));
+      found.deviations.push_back(level.deviate.at(j, s));
+    }
+    return found;
+  }
+
   [[nodiscard]] std::vector<WitnessPlan> witnesses(Player player, bool uniform) const override {
     const bool swap = target_ == Target::ce;
     WitnessPlan looking;

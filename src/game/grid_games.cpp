@@ -10,33 +10,12 @@
 #include <vector>
 
 #include "families.h"
+#include "grid.h"
 
 namespace vlearn {
 namespace {
 
-struct Cell {
-  int row = 0;
-  int column = 0;
-  friend bool operator==(const Cell&, const Cell&) = default;
-};
-
-// North, south, east, west, stand.
-constexpr std::array<Cell, 5> kMoves = {{{-1, 0}, {1, 0}, {0, 1}, {0, -1}, {0, 0}}};
-
-Cell moved(Cell from, std::size_t move) {
-  return {from.row + kMoves.at(move).row, from.column + kMoves.at(move).column};
-}
-
-/// The number of two places that are not the same, and back.
-int pair_of(int first, int second, int places) {
-  return first * (places - 1) + (second > first ? second - 1 : second);
-}
-
-std::array<int, 2> places_of(int pair, int places) {
-  const int first = pair / (places - 1);
-  const int rest = pair % (places - 1);
-  return {first, rest >= first ? rest + 1 : rest};
-}
+using namespace grid;
 
 /// Collects the rows of a game, in the order of their joint actions.
 struct Collector {
@@ -58,32 +37,6 @@ struct Collector {
 };
 
 // ------------------------------------------------------------------------------------- soccer
-
-constexpr int kRows = 4;
-constexpr int kColumns = 5;
-constexpr int kPlaces = kRows * kColumns;
-
-/// Where the two players are and who has the ball.
-struct Pitch {
-  std::array<Cell, 2> at;
-  int owner = 0;
-};
-
-constexpr std::array<Cell, 2> kKickOff = {{{2, 3}, {1, 1}}};  // player 1 right, player 2 left
-
-int place_of(Cell cell) { return cell.row * kColumns + cell.column; }
-
-/// Players never share a square: 20 * 19 pairs, times the owner of the ball.
-std::uint32_t state_of(const Pitch& pitch) {
-  const int pair = pair_of(place_of(pitch.at[0]), place_of(pitch.at[1]), kPlaces);
-  return static_cast<std::uint32_t>(2 * pair + pitch.owner);
-}
-
-Pitch pitch_of(std::uint32_t state) {
-  const auto [first, second] = places_of(static_cast<int>(state / 2), kPlaces);
-  return {{Cell{first / kColumns, first % kColumns}, Cell{second / kColumns, second % kColumns}},
-          static_cast<int>(state % 2)};
-}
 
 /// Carries out one player's move; true when it scores: player 1 to the left, player 2 to the right,
 /// through the two middle rows.
@@ -137,16 +90,9 @@ std::vector<std::size_t> legal_moves(Cell from, int size) {
 
 // ------------------------------------------------------------------------------- corner games
 
-constexpr int kSide = 3;
-constexpr std::array<Cell, 2> kCorners = {{{2, 0}, {2, 2}}};  // where player 1 and player 2 start
-constexpr std::size_t kWays = 4;                              // the first four of kMoves
+constexpr std::size_t kWays = 4;  // the first four of kMoves
 constexpr double kPrize = 100.0;
 constexpr double kFine = 1.0;
-
-struct CornerRules {
-  std::array<Cell, 2> goals;
-  bool barriers = false;
-};
 
 struct Meeting {
   std::array<Cell, 2> at;
@@ -243,11 +189,11 @@ AnyGame make_corner_game(Parameters& parameters, const CornerRules& rules) {
 }  // namespace
 
 AnyGame make_grid_game_1(Parameters& parameters) {
-  return make_corner_game(parameters, {.goals = {{{0, 2}, {0, 0}}}, .barriers = false});
+  return make_corner_game(parameters, kGridGame1);
 }
 
 AnyGame make_grid_game_2(Parameters& parameters) {
-  return make_corner_game(parameters, {.goals = {{{0, 1}, {0, 1}}}, .barriers = true});
+  return make_corner_game(parameters, kGridGame2);
 }
 
 AnyGame make_soccer(Parameters& parameters) {

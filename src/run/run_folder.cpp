@@ -24,8 +24,8 @@ namespace {
 
 constexpr const char* kCertificate = "certificate.json";
 constexpr const char* kSampledCertificate = "certificate-sampled.json";
-constexpr std::array<const char*, 4> kResults = {"result.json", kCertificate, kSampledCertificate,
-                                                 "tables.safetensors"};
+constexpr std::array<const char*, 5> kResults = {"result.json", kCertificate, kSampledCertificate,
+                                                 "tables.safetensors", "report.html"};
 constexpr std::array<const char*, 3> kGrowing = {"metrics.jsonl", "metrics.csv", "timing.jsonl"};
 constexpr std::array<std::string_view, 2> kHistoryNames = {"none", "full"};
 

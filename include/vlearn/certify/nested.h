@@ -116,6 +116,8 @@ class NestedCertifier {
   [[nodiscard]] virtual Assessment last() const = 0;
   /// and of those that start from one of them, drawn uniformly. There is one at least.
   [[nodiscard]] virtual Assessment uniform() const = 0;
+  /// The same of those who are at a (step, state) now, of what is still to come: U and W.
+  [[nodiscard]] virtual Assessment at(Step h, State s) const = 0;
 
   /// Instead of visits, for a Markov policy: all that is played at a (step, state), each profile
   /// with its share of all up to it, the first having 1. The later steps are there already; states

@@ -44,6 +44,7 @@ enum class Purpose : std::uint8_t {
   test = 7,           ///< tests and benchmarks
   start = 8,          ///< which episode an executed policy starts from: shared by all players
   joint = 9,          ///< the joint action of a learner that controls everybody
+  resample = 10,      ///< which of several runs a bootstrap takes
 };
 
 struct StreamKey {

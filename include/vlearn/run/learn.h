@@ -53,6 +53,9 @@ struct LearnConfig {
 /// be certified while this game is learned.
 void check_output(Target target, CertifiedOutput output);
 void check_certifiable(const AnyGame& game, CertifiedOutput output);
+/// How much longer than learning alone (relative_cost()) a run may take for a certificate that
+/// nobody asked for.
+inline constexpr double kMostCertifyCost = 25.0;
 
 /// guarantee_of() of agent/options.h, of the output that the run returns.
 [[nodiscard]] std::string guarantee_of(const LearnConfig& config, std::uint64_t episodes);

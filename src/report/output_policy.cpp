@@ -1,0 +1,170 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "output_policy.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "vlearn/certify/certify.h"
+#include "vlearn/core/alpha.h"
+#include "vlearn/core/compensated.h"
+#include "vlearn/policy/average.h"
+#include "vlearn/policy/walk.h"
+
+namespace vlearn {
+
+OutputPolicy::OutputPolicy(const Frame& frame,
+                           Target target,
+                           CertifiedOutput output,
+                           std::vector<PolicyFile> files)
+    : frame_(frame),
+      target_(target),
+      output_(output),
+      files_(std::move(files)),
+      first_cell_(files_.front().header().seat.first_cell) {}
+
+OutputPolicy::OutputPolicy(const Frame& frame, Target target, std::vector<MarkovTable> tables)
+    : frame_(frame),
+      target_(target),
+      output_(CertifiedOutput::table),
+      tables_(std::move(tables)),
+      first_cell_(tables_.front().first_cell) {
+  check_tables(frame, target, tables_);
+}
+
+std::size_t OutputPolicy::num_players() const noexcept {
+  return files_.empty() ? tables_.size() : files_.size();
+}
+
+std::uint64_t OutputPolicy::visits(std::size_t cell) const noexcept {
+  return files_.empty() ? 0 : files_.front().visits_before(cell, files_.front().episodes());
+}
+
+std::uint64_t OutputPolicy::num_parts(std::size_t cell) const noexcept {
+  if (files_.empty()) return tables_.front().weights_of(cell).size();
+  return std::max<std::uint64_t>(visits(cell), 1);
+}
+
+void OutputPolicy::for_each_part(Step h,
+                                 State s,
+                                 std::size_t num_players,
+                                 const std::function<void(const Part&)>& see) const {
+  files_.empty() ? walk_table(h, s, num_players, see) : walk_visits(h, s, num_players, see);
+}
+
+void OutputPolicy::walk_visits(Step h,
+                               State s,
+                               std::size_t num_players,
+                               const std::function<void(const Part&)>& see) const {
+  const std::size_t cell = this->cell(h, s);
+  const std::uint64_t n = visits(cell);
+  const AlphaWeights alpha(files_.front().header().weights);
+  const std::span<const std::uint32_t> begins = frame_.action_begins(h, s);
+  std::vector<double> policies(begins[num_players]);
+  std::vector<std::uint32_t> played(n == 0 ? 0 : num_players);
+  std::vector<ReplayMemory> memory(num_players);
+  std::vector<PolicyWalk> walks;
+  walks.reserve(num_players);
+  for (std::size_t j = 0; j < num_players; ++j) walks.emplace_back(files_[j], cell, memory[j]);
+  // Before the first visit walks stand at uniform play, which is what is played where there is
+  // none.
+  for (std::uint64_t i = 1; i <= std::max<std::uint64_t>(n, 1); ++i) {
+    for (std::size_t j = 0; j < num_players; ++j) {
+      const std::span<const double> own = walks[j].policy();
+      std::copy(own.begin(), own.end(), policies.data() + begins[j]);
+      if (n > 0) played[j] = static_cast<std::uint32_t>(walks[j].action().index());
+    }
+    see({alpha.rate(i), policies, played});
+    if (i >= n) break;
+    for (PolicyWalk& walk : walks) walk.next();
+  }
+}
+
+void OutputPolicy::walk_table(Step h,
+                              State s,
+                              std::size_t num_players,
+                              const std::function<void(const Part&)>& see) const {
+  const std::size_t cell = this->cell(h, s);
+  const std::span<const std::uint64_t> weights = tables_.front().weights_of(cell);
+  const std::span<const std::uint32_t> begins = frame_.action_begins(h, s);
+  std::vector<double> policies(begins[num_players]);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    for (std::size_t j = 0; j < num_players; ++j) {
+      const std::span<const double> own = tables_[j].policy(cell, i);
+      std::copy(own.begin(), own.end(), policies.data() + begins[j]);
+    }
+    sum += weights[i];
+    see({static_cast<double>(weights[i]) / static_cast<double>(sum), policies, {}});
+  }
+}
+
+double OutputPolicy::effective_parts(std::size_t cell) const noexcept {
+  if (!files_.empty()) {
+    const std::uint64_t n = visits(cell);
+    return n == 0 ? 1.0 : effective_visits(AlphaWeights(files_.front().header().weights), n);
+  }
+  double sum = 0.0;
+  double squares = 0.0;
+  for (const std::uint64_t weight : tables_.front().weights_of(cell)) {
+    const auto w = static_cast<double>(weight);
+    sum += w;
+    squares += w * w;
+  }
+  return sum * sum / squares;
+}
+
+std::vector<OutputPolicy::WeightedPart> OutputPolicy::largest_parts(std::size_t cell,
+                                                                    std::size_t most) const {
+  std::vector<WeightedPart> parts;
+  if (!files_.empty()) {
+    // Weights rise with the visits.
+    const AlphaWeights alpha(files_.front().header().weights);
+    const std::uint64_t n = visits(cell);
+    for (std::uint64_t i = n; i > 0 && parts.size() < most; --i) {
+      parts.push_back({i, files_.front().episode_of(cell, i) + 1, alpha.weight(n, i)});
+    }
+    return parts;
+  }
+  const std::span<const std::uint64_t> weights = tables_.front().weights_of(cell);
+  const auto sum =
+      static_cast<double>(std::accumulate(weights.begin(), weights.end(), std::uint64_t{0}));
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    parts.push_back({i + 1, 0, static_cast<double>(weights[i]) / sum});
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const WeightedPart& a, const WeightedPart& b) {
+    return a.weight > b.weight;
+  });
+  parts.resize(std::min(parts.size(), most));
+  return parts;
+}
+
+std::vector<double> OutputPolicy::policy(std::size_t player,
+                                         std::size_t cell,
+                                         std::uint64_t number) const {
+  if (files_.empty()) {
+    const std::span<const double> own = tables_[player].policy(cell, number - 1);
+    return {own.begin(), own.end()};
+  }
+  std::vector<double> policy(files_[player].header().seat.num_actions[cell]);
+  ReplayMemory memory;
+  files_[player].policy(cell, number, policy, memory);
+  return policy;
+}
+
+std::vector<double> averages_of(const OutputPolicy& policy,
+                                Step h,
+                                State s,
+                                std::size_t num_players) {
+  std::vector<double> averages(policy.frame().action_begins(h, s)[num_players], 0.0);
+  std::vector<double> lost(averages.size(), 0.0);
+  policy.for_each_part(h, s, num_players, [&](const OutputPolicy::Part& part) {
+    for (std::size_t b = 0; b < averages.size(); ++b) {
+      move_compensated(averages[b], lost[b], part.share, part.policies[b]);
+    }
+  });
+  return averages;
+}
+
+}  // namespace vlearn

@@ -1,0 +1,232 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "run_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "vlearn/core/container.h"
+#include "vlearn/core/error.h"
+#include "vlearn/core/file.h"
+#include "vlearn/core/hash.h"
+#include "vlearn/core/random.h"
+
+namespace vlearn {
+namespace {
+
+constexpr std::uint64_t kMaxConfig = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kMaxLines = std::uint64_t{1} << 24U;  // bytes
+constexpr std::uint64_t kMaxTiming = std::uint64_t{1} << 26U;
+constexpr std::uint64_t kMaxTables = std::uint64_t{1} << 36U;
+constexpr std::array<std::string_view, 3> kSummaryRows = {"min", "mean", "max"};
+
+/// A number as files have it.
+std::string text_of(const JsonValue& value) {
+  JsonWriter json(JsonWriter::Layout::compact);
+  switch (value.kind()) {
+    case JsonKind::string: return std::string(value.string());
+    case JsonKind::boolean: return value.boolean() ? "true" : "false";
+    case JsonKind::number: return json.value(value.number()).text();
+    case JsonKind::integer:
+      return value.number() < 0.0 ? std::to_string(value.integer(INT64_MIN, INT64_MAX))
+                                  : std::to_string(value.natural(UINT64_MAX));
+    case JsonKind::null: return "null";
+    case JsonKind::array:
+    case JsonKind::object: break;
+  }
+  throw value.error("is not a text, a number or a truth value");
+}
+
+std::optional<double> number_in(const JsonValue& object, std::string_view key) {
+  const std::optional<JsonValue> found = object.find(key);
+  if (!found) return std::nullopt;
+  return found->number();
+}
+
+/// The values of all players in a row, and the largest of their bounds.
+void read_players(const JsonValue& row, Metrics& metrics, CurvePoint& point) {
+  const JsonValue players = row.at("players");
+  if (!players.is_array() || players.size() != metrics.series.size()) {
+    throw players.error(fmt::format("is not a list of {}", metrics.series.size()));
+  }
+  std::size_t place = 0;
+  for (const JsonValue player : players.items()) {
+    const std::string& wanted = metrics.series[place++];
+    if (player.at("player").string() != wanted) {
+      throw player.at("player").error("is out of place", fmt::format("want \"{}\"", wanted));
+    }
+    point.values.push_back(player.at("value").number());
+    if (const std::optional<double> bound = number_in(player, "gap_bound")) {
+      point.data_bound = std::max(point.data_bound.value_or(*bound), *bound);
+    }
+  }
+}
+
+CurvePoint read_row(const JsonValue& row, const MetricsShape& shape, Metrics& metrics) {
+  CurvePoint point;
+  const char* const counter = shape.kind == RunView::Kind::planned ? "iterations" : "episode";
+  point.episode = row.at(counter).natural(kMaxEpisodes);
+  if (!metrics.curve.empty() && point.episode < metrics.curve.back().episode) {
+    throw row.at(counter).error("is less than in the row before");
+  }
+  point.gap_upper = number_in(row, "certified_gap");
+  if (shape.exact) point.gap_lower = point.gap_upper;
+  if (shape.kind == RunView::Kind::learned) read_players(row, metrics, point);
+  if (shape.kind == RunView::Kind::baseline && shape.proven_bounds) {
+    point.data_bound = number_in(row, "optimism_gap");
+  }
+  return point;
+}
+
+}  // namespace
+
+ConfigFile read_config(const std::filesystem::path& run) {
+  std::error_code failure;
+  if (!std::filesystem::is_directory(run, failure)) {
+    throw Error(ErrorKind::input, run.string(),
+                std::filesystem::exists(run, failure) ? "is not a folder" : "is not there",
+                "want a run folder, as vlearn learn and vlearn solve leave it");
+  }
+  const std::filesystem::path file = run / "config.json";
+  if (!std::filesystem::exists(file, failure)) {
+    throw Error(ErrorKind::input, run.string(), "is no run folder: it has no config.json",
+                "want one as vlearn learn and vlearn solve leave it");
+  }
+  const FileBytes bytes = FileBytes::read(file, kMaxConfig);
+  ConfigFile config{read_run(run), RunView::Kind::learned, to_hex(sha256(bytes.bytes())),
+                    JsonDocument::parse(bytes.text(), file.string())};
+  if (!config.run.algorithm.empty()) {
+    config.kind = RunView::Kind::baseline;
+  } else if (config.run.planned) {
+    config.kind = RunView::Kind::planned;
+  }
+  return config;
+}
+
+std::vector<std::pair<std::string, std::string>> members_of(const JsonDocument& config) {
+  std::vector<std::pair<std::string, std::string>> members;
+  for (const JsonValue value : config.root().items()) {
+    members.emplace_back(value.key(), text_of(value));
+  }
+  return members;
+}
+
+std::string group_of(const std::vector<std::pair<std::string, std::string>>& members) {
+  std::string group;
+  for (const auto& [key, value] : members) {
+    if (key != "seed") group += fmt::format("{}: {}\n", key, value);
+  }
+  return group;
+}
+
+std::optional<ResultFile> read_result(const std::filesystem::path& run, const ConfigFile& config) {
+  const std::filesystem::path file = run / "result.json";
+  std::error_code failure;
+  if (!std::filesystem::exists(file, failure)) return std::nullopt;
+  const JsonDocument document = JsonDocument::read(file);
+  const JsonValue root = document.root();
+  constexpr std::array<std::string_view, 3> schemas = {"vlearn.learn/1", "vlearn.solve/1",
+                                                       "vlearn.baseline/1"};
+  const std::string_view wanted = schemas.at(static_cast<std::size_t>(config.kind));
+  if (root.at("schema").string() != wanted) {
+    throw root.at("schema").error(fmt::format("is not {}, which goes with config.json", wanted));
+  }
+  const auto check = [&](const char* key, const std::string& ours) {
+    if (root.at(key).string() == ours) return;
+    throw root.at(key).error("is not that of config.json", "the file is of another run");
+  };
+  check("game_hash", config.run.title.game_hash);
+  const bool planned = config.kind == RunView::Kind::planned;
+  if (!planned) check("config_hash", config.hash);
+  ResultFile result{std::string(root.at("stopped").string()),
+                    root.at(planned ? "iterations" : "episodes").natural(UINT64_MAX)};
+  if (config.kind == RunView::Kind::learned) {
+    result.guarantee = std::string(root.at("guarantee").string());
+  }
+  return result;
+}
+
+Metrics read_metrics(const std::filesystem::path& run, const MetricsShape& shape) {
+  // With more players than this, rows have the smallest, mean and largest of each number.
+  constexpr std::size_t most_players = 100;
+  Metrics metrics;
+  if (shape.kind == RunView::Kind::learned) {
+    for (std::size_t j = 1; j <= shape.num_players && shape.num_players <= most_players; ++j) {
+      metrics.series.push_back(std::to_string(j));
+    }
+    if (metrics.series.empty()) metrics.series.assign(kSummaryRows.begin(), kSummaryRows.end());
+  }
+  const std::filesystem::path file = run / "metrics.jsonl";
+  std::error_code failure;
+  if (!shape.ended && !std::filesystem::exists(file, failure)) return metrics;
+  const FileBytes bytes = FileBytes::read(file, kMaxLines);
+  std::string_view text = bytes.text();
+  const std::size_t whole = text.rfind('\n') + 1;  // of nothing: 0
+  if (whole < text.size()) {
+    if (shape.ended) {
+      throw Error(ErrorKind::input,
+                  fmt::format("{}:{}", file.string(), std::ranges::count(text, '\n') + 1),
+                  "the last line was cut", "restore the file from a copy");
+    }
+    metrics.cut = true;
+    text = text.substr(0, whole);
+  }
+  if (text.empty()) return metrics;
+  // One array with a line for each row: so every message has the line of the file.
+  std::string rows = "[";
+  for (const char c : text.substr(0, text.size() - 1)) {
+    if (c == '\n') rows += ',';
+    rows += c;
+  }
+  const JsonDocument document = JsonDocument::parse(rows + "]", file.string());
+  std::uint32_t line = 1;
+  for (const JsonValue row : document.root().items()) {
+    if (row.line() != line++ || !row.is_object()) throw row.error("is not one object on its line");
+    metrics.curve.push_back(read_row(row, shape, metrics));
+  }
+  return metrics;
+}
+
+std::optional<double> read_seconds(const std::filesystem::path& run) {
+  const std::filesystem::path file = run / "timing.jsonl";
+  std::error_code failure;
+  if (!std::filesystem::exists(file, failure)) return std::nullopt;
+  const FileBytes bytes = FileBytes::read(file, kMaxTiming);
+  std::string_view text = bytes.text();
+  const std::size_t end = text.rfind('\n');
+  if (end == std::string_view::npos) return std::nullopt;
+  text = text.substr(0, end);
+  const std::size_t begin = text.rfind('\n') + 1;
+  const JsonDocument line =
+      JsonDocument::parse(text.substr(begin), fmt::format("{}: the last line", file.string()));
+  const std::optional<double> seconds = number_in(line.root(), "seconds");
+  return seconds ? seconds : number_in(line.root(), "cpu_seconds");
+}
+
+std::vector<std::uint64_t> read_visits(const std::filesystem::path& run, const Frame& frame) {
+  const std::filesystem::path file = run / "tables.safetensors";
+  std::error_code failure;
+  if (!std::filesystem::exists(file, failure)) return {};
+  ContainerArrays arrays = ContainerArrays::read(
+      file,
+      [](const ContainerHeader& header) {
+        if (header.metadata("format") == "vlearn.tables/1") return;
+        throw header.error("format", "is not one that this version reads");
+      },
+      kMaxTables);
+  const std::vector<std::uint64_t> table = arrays.take<std::uint64_t>("visits");
+  const std::size_t width = frame.max_states();
+  if (table.size() != frame.horizon() * width) {
+    throw arrays.header().error("visits", "has another shape than the game");
+  }
+  std::vector<std::uint64_t> visits;
+  for (const Step h : all<Step>(frame.horizon())) {
+    const auto* const begin = table.data() + h.index() * width;
+    visits.insert(visits.end(), begin, begin + frame.num_states(h));
+  }
+  return visits;
+}
+
+}  // namespace vlearn

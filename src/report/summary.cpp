@@ -1,0 +1,90 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vlearn/report/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "vlearn/core/assert.h"
+#include "vlearn/core/random.h"
+
+namespace vlearn {
+namespace {
+
+/// Of numbers in rising order.
+double middle_mean(std::span<const double> sorted) {
+  const std::size_t cut = sorted.size() / 4;
+  const std::span<const double> middle = sorted.subspan(cut, sorted.size() - 2 * cut);
+  double sum = 0.0;
+  for (const double number : middle) sum += number;
+  return sum / static_cast<double>(middle.size());
+}
+
+/// At every episode that has a gap in all of these runs.
+void fill_gaps(RunGroup& group, std::span<const RunView> runs) {
+  std::map<std::uint64_t, std::vector<double>> gaps;
+  for (const std::size_t run : group.runs) {
+    std::map<std::uint64_t, double> own;  // of an episode that comes twice the last one
+    for (const CurvePoint& point : runs[run].curve) {
+      if (point.gap_upper) own[point.episode] = *point.gap_upper;
+    }
+    for (const auto& [episode, gap] : own) gaps[episode].push_back(gap);
+  }
+  for (const auto& [episode, of_runs] : gaps) {
+    if (of_runs.size() != group.runs.size()) continue;
+    group.episodes.push_back(episode);
+    group.gaps.push_back(bootstrap_interval(of_runs));
+  }
+}
+
+}  // namespace
+
+double interquartile_mean(std::span<const double> numbers) {
+  VLEARN_ASSERT(!numbers.empty());
+  std::vector<double> sorted(numbers.begin(), numbers.end());
+  std::sort(sorted.begin(), sorted.end());
+  return middle_mean(sorted);
+}
+
+double percentile(std::span<const double> sorted, double percent) {
+  VLEARN_ASSERT(!sorted.empty() && percent >= 0.0 && percent <= 100.0);
+  const double place = percent / 100.0 * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  if (below + 1 >= sorted.size()) return sorted.back();
+  const double share = place - static_cast<double>(below);
+  return sorted[below] + share * (sorted[below + 1] - sorted[below]);
+}
+
+MeanInterval bootstrap_interval(std::span<const double> numbers,
+                                std::uint64_t seed,
+                                std::size_t draws) {
+  const double mean = interquartile_mean(numbers);
+  if (numbers.size() == 1 || draws == 0) return {mean, mean, mean};
+  std::vector<double> means;
+  means.reserve(draws);
+  std::vector<double> resample(numbers.size());
+  for (std::size_t i = 0; i < draws; ++i) {
+    Draws from({.seed = seed, .purpose = Purpose::resample, .episode = Episode(i)});
+    for (double& number : resample) number = numbers[from.below(numbers.size())];
+    std::sort(resample.begin(), resample.end());
+    means.push_back(middle_mean(resample));
+  }
+  std::sort(means.begin(), means.end());
+  return {mean, percentile(means, 2.5), percentile(means, 97.5)};
+}
+
+std::vector<RunGroup> group_runs(std::span<const RunView> runs) {
+  std::vector<RunGroup> groups;
+  std::map<std::string, std::size_t> place_of;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto [found, is_new] = place_of.emplace(runs[i].group, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[found->second].runs.push_back(i);
+  }
+  for (RunGroup& group : groups) fill_gaps(group, runs);
+  return groups;
+}
+
+}  // namespace vlearn

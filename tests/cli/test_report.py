@@ -1,0 +1,209 @@
+# Copyright the vlearn authors
+# SPDX-License-Identifier: Apache-2.0
+"""`vlearn report`: runs of all kinds as a page, and what is no run."""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from command_test import VLEARN, CommandTest
+
+# Each is made, and then made again by the command that its report gives.
+LEARNED = (
+    "rps --episodes 40",
+    "rps --target cce --episodes 40 --preset paper --seed 7",
+    "rps --episodes 40 --preset rigorous --delta 0.05",
+    "fishery --episodes 40 --rule exp3-ix --loss-scale paper",
+    "fishery --episodes 40 --bonus visits --control-variate on",
+    "fishery --episodes 40 --bonus-constant 0.123 --pessimistic",
+    "fishery --episodes 40 --preset fast --output nested --action-draws independent",
+    "fishery --episodes 40 --preset practical --output markov --output-weights 3",
+    "chicken --target ce --episodes 40 --history none",
+    "chicken --target ce --episodes 40 --certify off --value-weights step",
+    "rps --episodes 40 --monotone --horizon-episodes 1000",
+    "river-swim --episodes 40 --preset fast --rule noise-scaled-swap",
+    "rps --until-gap 0.5 --max-time 100",
+    "congestion-10 --episodes 3 --certify on",
+    "rps --algorithm nash-vi --episodes 20",
+    "rps --algorithm nash-vi --episodes 20 --vi-bonus hoeffding --vi-constant 6",
+    "chicken --algorithm multi-ce-vi --until-gap 1 --vi-replan episode --delta 0.2",
+    "chicken --algorithm multi-cce-vi --episodes 20 --vi-output least --max-memory 1e6",
+    "chicken --algorithm plug-in --target ce --episodes 20 --seed 3",
+)
+SOLVED = (
+    "soccer:horizon=2",
+    "chicken --target ce --select egalitarian",
+    "chicken --target cce --method oftrl --until-gap 0.125 --seed 5",
+    "stag-hunt --select player:2 --max-iterations 1000 --max-time 50",
+)
+
+
+class Report(CommandTest):
+    def learn(self, *arguments, command="learn", codes=(0,)):
+        done = self.run_command(command, *arguments, "--quiet")
+        self.assertIn(done.returncode, codes, done.stderr)
+
+    def report(self, *arguments, code=0):
+        done = self.run_command("report", *arguments, "--json")
+        self.assertEqual(done.returncode, code, done.stderr)
+        told = json.loads(done.stdout)
+        self.assertEqual(told["schema"], "vlearn.report/1")
+        page = (self.folder / told["file"]).read_bytes()
+        self.assertEqual(len(page), told["bytes"])
+        self.assertTrue(page.startswith(b"<!doctype html>"))
+        return told
+
+    def refused(self, *arguments, code=3):
+        done = self.run_command("report", *arguments)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        return done.stderr
+
+    def test_one_run_of_each_kind(self):
+        self.learn("rps", "--episodes", "40", "--out", "learned")
+        self.learn("rps", "--out", "planned", command="solve")
+        self.learn("rps", "--algorithm", "nash-vi", "--episodes", "20", "--out", "baseline")
+        for run in ("learned", "planned", "baseline"):
+            told = self.report(run)
+            self.assertEqual(told["file"], f"{run}/report.html")
+            (one,) = told["runs"]
+            gap = json.loads((self.folder / run / "certificate.json").read_text())["gap"]["upper"]
+            self.assertEqual((one["path"], one["gap"], one["verified"]), (run, gap, True))
+        text = self.good("report", "learned", "-o", "page.html")
+        size = (self.folder / "page.html").stat().st_size
+        self.assertEqual(text, f"report: page.html ({-(-size // 1000)} kB)\n")
+        # The same view, the same bytes, whatever the number of threads.
+        first = (self.folder / "page.html").read_bytes()
+        self.good("report", "learned", "-o", "page.html", "--threads", "1")
+        self.assertEqual((self.folder / "page.html").read_bytes(), first)
+        # Whoever begins the run anew removes its report.
+        self.learn("rps", "--episodes", "30", "--out", "learned", "--force")
+        self.assertFalse((self.folder / "learned" / "report.html").exists())
+        self.assertIsNone(self.report("learned", "--verify", "off")["runs"][0]["verified"])
+
+    def test_several_runs(self):
+        self.learn("fishery", "--episodes", "200", "--seeds", "10", "--out", "runs")
+        self.learn("rps", "--episodes", "200", "--seeds", "10", "--out", "runs")
+        runs = sorted(f"runs/{run.name}" for run in (self.folder / "runs").iterdir())
+        told = self.report(*runs)
+        self.assertEqual(told["file"], "report.html")
+        self.assertEqual([run["path"] for run in told["runs"]], runs)
+        self.assertTrue(all(run["verified"] for run in told["runs"]))
+
+    def test_commands_make_the_same_runs(self):
+        for kind, cases in (("learn", LEARNED), ("solve", SOLVED)):
+            for number, arguments in enumerate(cases):
+                with self.subTest(kind=kind, arguments=arguments):
+                    first, again = f"{kind}-{number}", f"{kind}-{number}-again"
+                    # Some do not reach what they should, or cannot.
+                    self.learn(*arguments.split(), "--out", first, command=kind, codes=(0, 4))
+                    command = self.report(first, "--verify", "off")["runs"][0]["command"]
+                    words = shlex.split(command)
+                    self.assertEqual(words[:2], ["vlearn", kind])
+                    self.learn(*words[2:], "--out", again, command=kind, codes=(0, 4))
+                    self.assertEqual(
+                        (self.folder / first / "config.json").read_bytes(),
+                        (self.folder / again / "config.json").read_bytes(),
+                    )
+
+    def test_game_names_are_quoted(self):
+        name = "it's a $(game).json"
+        self.good("game", "convert", "rps", name)
+        self.learn(name, "--episodes", "10", "--out", "run")
+        words = shlex.split(self.report("run")["runs"][0]["command"])
+        self.assertEqual(words[2], name)
+
+    def test_no_history(self):
+        self.learn("rps", "--episodes", "40", "--history", "none", "--out", "run")
+        (run,) = self.report("run")["runs"]
+        self.assertIsNone(run["verified"])
+        self.assertIsNotNone(run["gap"])
+
+    def test_an_unfinished_run(self):
+        command = [VLEARN, "learn", "fishery", "--max-time", "100", "--out", "run", "--quiet"]
+        killed = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.DEVNULL)
+        try:
+            metrics = self.folder / "run" / "metrics.jsonl"
+            for _ in range(1000):
+                if metrics.exists() and metrics.read_text().count("\n") > 10:
+                    break
+                time.sleep(0.02)
+        finally:
+            killed.send_signal(signal.SIGKILL)
+            killed.wait()
+        with metrics.open("a") as file:
+            file.write('{"episode": 1')  # as a kill may leave it
+        (run,) = self.report("run")["runs"]
+        self.assertEqual((run["gap"], run["verified"]), (None, None))
+
+    def test_a_refuted_certificate(self):
+        self.learn("rps", "--episodes", "40", "--out", "run")
+        path = self.folder / "run" / "certificate.json"
+        certificate = json.loads(path.read_text())
+        for end in ("lower", "upper"):
+            certificate["players"][0]["value"][end] += 0.01
+        path.write_text(json.dumps(certificate))
+        done = self.run_command("report", "run")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("refuted", done.stderr)
+        self.assertIn("report: run/report.html", done.stdout)
+
+    def test_what_is_no_run(self):
+        self.assertIn("nowhere: is not there", self.refused("nowhere"))
+        (self.folder / "other").mkdir()
+        (self.folder / "other" / "letter.txt").write_text("hello")
+        self.assertIn("other: is no run folder", self.refused("other"))
+        (self.folder / "other" / "config.json").write_text('{"schema": "of something else"}')
+        self.assertIn("other/config.json:1: schema", self.refused("other"))
+        self.assertIn("letter.txt: is not a folder", self.refused("other/letter.txt"))
+        self.assertFalse((self.folder / "other" / "report.html").exists())
+        self.assertIn("runs", self.refused(code=2))
+
+    def test_damage_is_named(self):
+        self.learn("rps", "--episodes", "40", "--out", "run")
+        metrics = self.folder / "run" / "metrics.jsonl"
+        text = metrics.read_text()
+        lines = text.splitlines(keepends=True)
+        metrics.write_text("".join(lines[:4] + ['{"episode": true}\n'] + lines[5:]))
+        self.assertIn("run/metrics.jsonl:5: [4].episode", self.refused("run"))
+        metrics.write_text(text[:-10])
+        self.assertIn("the last line was cut", self.refused("run"))
+        metrics.write_text(text)
+        self.report("run")
+        timing = self.folder / "run" / "timing.jsonl"
+        timing.write_text("[1]\n")
+        self.assertIn("run/timing.jsonl", self.refused("run"))
+        timing.unlink()
+        self.report("run")
+
+    def test_another_game(self):
+        self.good("game", "convert", "rps", "game.json")
+        self.learn("game.json", "--episodes", "40", "--out", "run")
+        self.report("run")
+        self.good("game", "convert", "matching-pennies", "other.json")
+        self.assertIn("another game", self.refused("run", "--game", "other.json"))
+        (self.folder / "game.json").rename(self.folder / "moved.json")
+        self.assertIn("--game", self.refused("run"))
+        self.report("run", "--game", "moved.json")
+        shutil.copy(self.folder / "other.json", self.folder / "game.json")
+        self.assertIn("another game", self.refused("run"))
+
+    def test_other_files_stay(self):
+        self.learn("rps", "--episodes", "10", "--out", "run")
+        (self.folder / "page.html").write_text("<!doctype html><title>mine</title>")
+        self.assertIn("page.html", self.refused("run", "-o", "page.html", code=2))
+        self.assertIn("folder", self.refused("run", "-o", "run", code=2))
+        self.assertEqual((self.folder / "page.html").read_text()[15:], "<title>mine</title>")
+        self.report("run", "-o", "page.html", "--force")
+        self.report("run", "-o", "page.html")
+        self.assertEqual(self.refused("run", "-o", "nowhere/page.html", code=2).count("\n"), 1)
+        self.assertEqual(os.listdir(self.folder / "run").count("report.html"), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,432 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+
+#include "support/expect_error.h"
+#include "support/learned_run.h"
+#include "support/temporary_folder.h"
+#include "vlearn/core/alpha.h"
+#include "vlearn/policy/average.h"
+#include "vlearn/report/run_view.h"
+#include "vlearn/run/joint_play.h"
+#include "vlearn/run/solve_game.h"
+#include "vlearn/run/stored_policies.h"
+
+namespace vlearn {
+namespace {
+
+using test::learned_run;
+using test::LearnedRun;
+using test::TemporaryFolder;
+using test::write_run;
+
+RunView view_learned(const TemporaryFolder& folder, const LearnedRun& run) {
+  write_run(folder / "run", run);
+  return view_run(folder / "run");
+}
+
+RunView view_planned(const TemporaryFolder& folder,
+                     const std::string& word,
+                     Target target,
+                     PlanMethod method) {
+  const LoadedGame game = load_game(word);
+  const RunTitle title{word, "", to_hex(law_hash_of(game.game))};
+  SolveConfig config{.target = target, .method = method};
+  config.until_gap = default_gap(frame_of(game.game));
+  auto result = solve_game(game.game, {word, title.game_hash, {}, {}}, config);
+  for (PlayerCertificate& player : result->certificate.players) player.name = "p";
+  RunFolder::write_planned(folder / "run", RunFolder::Existing::refuse, title, config, *result);
+  return view_run(folder / "run");
+}
+
+/// Values and deviations at the start are those of the certificate, and the shares of all cells sum
+/// to what a deviation gains.
+void expect_gap_explained(const RunView& view) {
+  ASSERT_TRUE(view.certificate);
+  ASSERT_EQ(view.cells.size(), view.num_cells) << "the test wants all cells";
+  const LoadedGame game = load_game(view.game.word);
+  const Frame& frame = frame_of(game.game);
+  for (std::size_t j = 0; j < view.shown_players.size(); ++j) {
+    double value = 0.0;
+    double deviation = 0.0;
+    double shares = 0.0;
+    double least = 0.0;
+    for (const CellView& cell : view.cells) {
+      const PlayerCell& own = cell.players[j];
+      shares += own.share.value();
+      least = std::min(least, *own.share);
+      if (cell.h != Step()) continue;
+      value += frame.initial()[cell.s.index()] * own.value.value();
+      deviation += frame.initial()[cell.s.index()] * own.deviation.value();
+    }
+    const PlayerCertificate& certified = view.certificate->players[j];
+    EXPECT_NEAR(value, certified.value_upper, 1e-9);
+    EXPECT_NEAR(deviation, certified.deviation_upper, 1e-9);
+    EXPECT_NEAR(shares, certified.deviation_upper - certified.value_upper, 1e-9);
+    EXPECT_GE(least, -1e-12) << "deviating where it is best to follow gains nothing";
+  }
+  EXPECT_EQ(view.verification.outcome, Verification::Outcome::accepted);
+}
+
+TEST(View, SharesSumToTheGapOfMarkovOutputs) {
+  const auto explain = [](const LearnedRun& run, CertifiedOutput output) {
+    const TemporaryFolder folder;
+    SCOPED_TRACE(run.game);
+    const RunView view = view_learned(folder, run);
+    EXPECT_EQ(view.certificate->output, output);
+    expect_gap_explained(view);
+  };
+  explain(learned_run("rps", Preset::fast, Target::nash, 60), CertifiedOutput::marginals);
+  explain(learned_run("random-zero-sum", Preset::fast, Target::nash, 300),
+          CertifiedOutput::marginals);
+  explain(learned_run("fishery", Preset::fast, Target::cce, 200), CertifiedOutput::markov);
+  explain(learned_run("fishery", Preset::fast, Target::ce, 200), CertifiedOutput::markov);
+  explain(learned_run("random:players=3,states=3,actions=2,horizon=4,seed=5", Preset::fast,
+                      Target::ce, 150),
+          CertifiedOutput::markov);
+  explain(learned_run("river-swim", Preset::fast, Target::optimal, 100), CertifiedOutput::markov);
+}
+
+TEST(View, SharesSumToTheGapOfTables) {
+  const auto explain = [](const char* word, Target target, PlanMethod method) {
+    const TemporaryFolder folder;
+    SCOPED_TRACE(word);
+    const RunView view = view_planned(folder, word, target, method);
+    EXPECT_EQ(view.output, "table");
+    expect_gap_explained(view);
+    return view.certificate->gap_upper;
+  };
+  explain("fishery", Target::ce, PlanMethod::lp);
+  explain("random-zero-sum", Target::nash, PlanMethod::lp);
+  // Gaps that are not rounding alone.
+  EXPECT_GT(explain("fishery", Target::cce, PlanMethod::oftrl), 1e-7);
+}
+
+TEST(View, NestedCellsAreTheCertifiersOwn) {
+  for (const Target target : {Target::cce, Target::ce}) {
+    const TemporaryFolder folder;
+    LearnedRun run = learned_run("fishery", Preset::practical, target, 300);
+    ASSERT_EQ(run.config.output, CertifiedOutput::nested);
+    const RunView view = view_learned(folder, run);
+    const LoadedGame game = load_game(run.game);
+    for (std::size_t j = 0; j < 2; ++j) {
+      double value = 0.0;
+      double deviation = 0.0;
+      for (const CellView& cell : view.cells) {
+        EXPECT_FALSE(cell.reach);
+        EXPECT_FALSE(cell.players[j].share);
+        EXPECT_GE(*cell.players[j].deviation, *cell.players[j].value - 1e-12);
+        if (cell.h != Step()) continue;
+        const double chance = frame_of(game.game).initial()[cell.s.index()];
+        value += chance * *cell.players[j].value;
+        deviation += chance * *cell.players[j].deviation;
+      }
+      EXPECT_NEAR(value, view.certificate->players[j].value_upper, 1e-9);
+      EXPECT_NEAR(deviation, view.certificate->players[j].deviation_upper, 1e-9);
+    }
+    // The certificate is of executions that start after the last episode, which has a row.
+    EXPECT_EQ(view.curve.back().gap_lower, view.certificate->gap_lower);
+    EXPECT_FALSE(view.curve.front().gap_lower);
+  }
+}
+
+TEST(View, NobodyKnowsTheValueOfIndependentNestedMixtures) {
+  const TemporaryFolder folder;
+  const RunView view =
+      view_learned(folder, learned_run("rps", Preset::practical, Target::nash, 50));
+  ASSERT_EQ(view.output, "nested");
+  const CellView& cell = view.cells.front();
+  EXPECT_FALSE(cell.players[0].value);
+  EXPECT_NEAR(*cell.players[0].deviation, view.certificate->players[0].deviation_upper, 1e-9);
+}
+
+/// sum_i alpha_n^i pi_i^1(a) pi_i^2(b), visit by visit.
+std::vector<double> together(std::span<const PolicyFile> files, std::size_t cell) {
+  const AlphaWeights alpha(files[0].header().weights);
+  const std::uint64_t n = files[0].visits_before(cell, files[0].episodes());
+  ReplayMemory memory;
+  std::vector<double> first(files[0].header().seat.num_actions[cell]);
+  std::vector<double> second(files[1].header().seat.num_actions[cell]);
+  std::vector<double> sums(first.size() * second.size(), 0.0);
+  for (std::uint64_t i = 1; i <= n; ++i) {
+    files[0].policy(cell, i, first, memory);
+    files[1].policy(cell, i, second, memory);
+    for (std::size_t a = 0; a < first.size(); ++a) {
+      for (std::size_t b = 0; b < second.size(); ++b) {
+        sums[a * second.size() + b] += alpha.weight(n, i) * first[a] * second[b];
+      }
+    }
+  }
+  return sums;
+}
+
+TEST(View, PoliciesAreThoseOfTheFiles) {
+  for (const auto& [preset, target] :
+       {std::pair(Preset::fast, Target::ce), std::pair(Preset::practical, Target::cce),
+        std::pair(Preset::fast, Target::nash)}) {
+    const TemporaryFolder folder;
+    const std::string word = target == Target::nash ? "random-zero-sum" : "chicken";
+    const RunView view = view_learned(folder, learned_run(word, preset, target, 80));
+    const LoadedGame game = load_game(word);
+    const auto files = open_policies(read_run(folder / "run"), frame_of(game.game));
+    const AlphaWeights alpha(files[0].header().weights);
+    for (const CellView& cell : view.cells) {
+      const std::size_t place = files[0].header().seat.cell(cell.h, cell.s);
+      EXPECT_EQ(cell.visits, files[0].visits_before(place, 80));
+      EXPECT_EQ(view.visits[place], cell.visits);
+      ReplayMemory memory;
+      for (std::size_t j = 0; j < 2; ++j) {
+        const CellAverage average = average_of(files[j], place, cell.visits, memory);
+        EXPECT_EQ(cell.players[j].averaged, average.averaged);
+        EXPECT_EQ(cell.players[j].played, average.played);
+        if (cell.visits > 0) {
+          EXPECT_EQ(cell.players[j].last, average.last);
+        } else {
+          EXPECT_TRUE(cell.players[j].last.empty());
+        }
+      }
+      ASSERT_EQ(cell.mixture.size(), std::min<std::uint64_t>(cell.visits, 5));
+      if (cell.visits == 0) continue;
+      const MixturePart& largest = cell.mixture.front();
+      EXPECT_EQ(largest.visit, cell.visits);
+      EXPECT_EQ(largest.weight, alpha.weight(cell.visits, cell.visits));
+      EXPECT_EQ(largest.episode, files[0].episode_of(place, cell.visits) + 1);
+      EXPECT_EQ(largest.policies[1], cell.players[1].last);
+      EXPECT_EQ(cell.effective_parts, effective_visits(alpha, cell.visits));
+      ASSERT_EQ(cell.pairs.size(), 1U);
+      const std::vector<double> joint = together(files, place);
+      std::size_t i = 0;
+      double apart = 0.0;
+      for (const double first : cell.players[0].averaged) {
+        for (const double second : cell.players[1].averaged) {
+          const double wanted = target == Target::nash ? first * second : joint[i];
+          EXPECT_NEAR(cell.pairs[0].chances[i], wanted, 1e-12);
+          apart = std::max(apart, std::abs(joint[i] - first * second));
+          ++i;
+        }
+      }
+      if (target == Target::ce) {
+        EXPECT_GT(apart, 1e-5) << "nothing to tell apart";
+      }
+    }
+  }
+}
+
+TEST(View, ReachIsHowOftenExecutionsComeThere) {
+  const TemporaryFolder folder;
+  const std::string word = "random:players=2,states=4,actions=2,horizon=4,seed=3";
+  const RunView view = view_learned(folder, learned_run(word, Preset::fast, Target::cce, 100));
+  const LoadedGame game = load_game(word);
+  JointPlay play(read_run(folder / "run"), ref_of(game.game), {}, OutputKind::markov);
+  constexpr std::uint64_t episodes = 20000;
+  std::map<std::pair<std::size_t, std::size_t>, double> seen;
+  static_cast<void>(play.play(episodes, 7, [&](const JointPlay::Seen& now) {
+    seen[{now.h.index(), now.s.index()}] += 1.0 / episodes;
+  }));
+  std::vector<double> sums(4, 0.0);
+  for (const CellView& cell : view.cells) {
+    sums[cell.h.index()] += cell.reach.value();
+    // Five standard deviations: 16 cells fail with probability 1e-5 in all; the seed is fixed.
+    const double deviation = std::sqrt(*cell.reach * (1.0 - *cell.reach) / episodes);
+    EXPECT_NEAR((seen[{cell.h.index(), cell.s.index()}]), *cell.reach, 5.0 * deviation + 1e-12);
+  }
+  for (const double sum : sums) EXPECT_NEAR(sum, 1.0, 1e-12);
+  // The graph says the same: what comes to a state is what leaves those before it.
+  const StateGraph& graph = view.game.graph.value();
+  std::vector<double> comes(view.num_cells, 0.0);
+  for (const GraphEdge& edge : graph.edges) comes[edge.to] += graph.reach[edge.from] * edge.chance;
+  for (std::size_t cell = 0; cell < view.num_cells; ++cell) {
+    EXPECT_NEAR(graph.reach[cell], *view.cells[cell].reach, 1e-12);
+    if (view.cells[cell].h != Step()) {
+      EXPECT_NEAR(comes[cell], graph.reach[cell], 1e-12);
+    }
+  }
+}
+
+TEST(View, ManyPlayersAndCellsStayFew) {
+  const TemporaryFolder folder;
+  LearnedRun run = learned_run("congestion-10", Preset::fast, Target::cce, 20);
+  const RunView view = view_learned(folder, run);
+  EXPECT_EQ(view.game.players.size(), 10U);
+  EXPECT_EQ(view.shown_players.size(), 8U);
+  EXPECT_EQ(view.cells.front().pairs.size(), 28U);
+  EXPECT_EQ(view.cells.front().mixture.front().policies.size(), 8U);
+  EXPECT_NE(std::ranges::find(view.remarks, "policies of the first 8 of 10 players are shown"),
+            view.remarks.end());
+
+  const TemporaryFolder other;
+  const RunView soccer =
+      view_learned(other, learned_run("soccer:horizon=3", Preset::fast, Target::nash, 2000));
+  ASSERT_TRUE(soccer.game.board);
+  EXPECT_EQ(soccer.game.board->positions.size(), 760U);
+  EXPECT_EQ(soccer.num_cells, 2280U);
+  EXPECT_EQ(soccer.visits.size(), 2280U);
+  EXPECT_FALSE(soccer.game.graph);
+  std::size_t numbers = 0;
+  std::uint64_t least = UINT64_MAX;
+  for (const CellView& cell : soccer.cells) {
+    least = std::min(least, cell.visits);
+    for (const PlayerCell& own : cell.players) {
+      numbers += own.averaged.size() + own.last.size() + own.played.size();
+    }
+    for (const PairCell& pair : cell.pairs) numbers += pair.chances.size();
+    for (const MixturePart& part : cell.mixture) {
+      for (const auto& policy : part.policies) numbers += policy.size();
+    }
+  }
+  EXPECT_LE(numbers, 40'000U);
+  EXPECT_LT(soccer.cells.size(), soccer.num_cells);
+  // Whatever is not shown was visited no more than what is.
+  std::vector<std::uint64_t> visits = soccer.visits;
+  std::sort(visits.rbegin(), visits.rend());
+  EXPECT_EQ(visits[soccer.cells.size() - 1], least);
+  for (std::size_t i = 1; i < soccer.cells.size(); ++i) {
+    const auto place = [&](const CellView& c) { return std::pair(c.h.index(), c.s.index()); };
+    EXPECT_LT(place(soccer.cells[i - 1]), place(soccer.cells[i]));
+  }
+}
+
+TEST(View, SaysWhatRunItIs) {
+  const TemporaryFolder folder;
+  LearnedRun run = learned_run("fishery", Preset::rigorous, Target::cce, 30);
+  const RunView view = view_learned(folder, run);
+  EXPECT_EQ(view.kind, RunView::Kind::learned);
+  EXPECT_EQ(view.algorithm, "v-learning");
+  EXPECT_EQ(view.stopped, "episodes");
+  EXPECT_EQ(view.episodes, 30U);
+  EXPECT_EQ(view.seconds, 0.25);
+  EXPECT_EQ(view.curve.size(), 13U);
+  EXPECT_EQ(view.series, view.game.players);
+  EXPECT_EQ(view.curve.back().values.size(), 2U);
+  EXPECT_TRUE(view.curve.back().data_bound);
+  EXPECT_EQ(view.config.front(), std::pair(std::string("schema"), std::string("vlearn.config/1")));
+  EXPECT_EQ(view.command,
+            "vlearn learn fishery --target cce --preset rigorous --episodes 30 --seed 1");
+
+  // Runs that differ by their seed are of one group.
+  const TemporaryFolder other;
+  run.config.seed = 2;
+  EXPECT_EQ(view_learned(other, run).group, view.group);
+  const TemporaryFolder third;
+  run.config.learner.delta = 0.02;
+  EXPECT_NE(view_learned(third, run).group, view.group);
+
+  const RunView quick = view_run(folder / "run", {.verify = false, .policies = false});
+  EXPECT_TRUE(quick.cells.empty());
+  EXPECT_FALSE(quick.game.graph);
+  EXPECT_EQ(quick.verification.outcome, Verification::Outcome::not_done);
+  EXPECT_EQ(quick.curve.size(), 13U);
+}
+
+TEST(View, RunsWithoutHistoryHaveVisits) {
+  const TemporaryFolder folder;
+  LearnedRun run = learned_run("fishery", Preset::fast, Target::cce, 40);
+  run.config.history = false;
+  run.config.certify = false;
+  const RunView view = view_learned(folder, run);
+  EXPECT_TRUE(view.cells.empty());
+  const std::size_t states = view.game.states.front();
+  std::uint64_t first = 0;
+  for (std::size_t s = 0; s < states; ++s) first += view.visits[s];
+  EXPECT_EQ(first, 40U);
+  EXPECT_TRUE(view.game.graph) << "under uniform play";
+  EXPECT_EQ(view.verification.message, "there is no certificate");
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void put(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
+
+TEST(View, DamageIsNamed) {
+  const TemporaryFolder folder;
+  const std::filesystem::path run = folder / "run";
+  write_run(run, learned_run("fishery", Preset::fast, Target::cce, 30));
+  const std::string metrics = text_of(run / "metrics.jsonl");
+  const auto message = [&]() -> std::string {
+    try {
+      static_cast<void>(view_run(run));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing";
+  };
+  const auto expect = [&](const std::string& text, const std::string& wanted) {
+    put(run / "metrics.jsonl", text);
+    EXPECT_NE(message().find(wanted), std::string::npos) << message();
+  };
+  const auto lines_but = [&](std::size_t line, const std::string& text) {
+    std::string changed;
+    std::size_t i = 0;
+    std::istringstream lines(metrics);
+    for (std::string one; std::getline(lines, one);) changed += (++i == line ? text : one) + "\n";
+    return changed;
+  };
+  expect(lines_but(3, "nonsense"), "metrics.jsonl:3");
+  expect(lines_but(3, "{}"), "metrics.jsonl:3: [2]: lacks the key 'episode'");
+  expect(lines_but(3, "{}, {}"), "metrics.jsonl:3");
+  expect(lines_but(3, R"({"episode": 3, "players": []})"), "metrics.jsonl:3: [2].players");
+  expect(lines_but(3, R"({"episode": 1, "players": []})"), "metrics.jsonl:3: [2].episode");
+  expect(lines_but(3, ""), "metrics.jsonl:");
+  expect(metrics.substr(0, metrics.size() - 5), "metrics.jsonl:13: the last line was cut");
+
+  // A run that was killed.
+  std::filesystem::remove(run / "result.json");
+  std::filesystem::remove(run / "certificate.json");
+  const RunView cut = view_run(run);
+  EXPECT_EQ(cut.curve.size(), 12U);
+  EXPECT_EQ(cut.episodes, cut.curve.back().episode);
+  EXPECT_TRUE(cut.stopped.empty());
+  EXPECT_FALSE(cut.remarks.empty());
+  EXPECT_FALSE(cut.cells.empty());
+  std::filesystem::resize_file(run / "policy" / "player-1.policy", 1000);
+  EXPECT_TRUE(view_run(run).cells.empty());
+  put(run / "metrics.jsonl", "{\"epi");
+  EXPECT_TRUE(view_run(run).curve.empty());
+}
+
+TEST(View, WhatIsOfAnotherRunIsRefused) {
+  const TemporaryFolder folder;
+  const std::filesystem::path run = folder / "run";
+  const std::filesystem::path other = folder / "other";
+  write_run(run, learned_run("fishery", Preset::fast, Target::cce, 30));
+  write_run(other, learned_run("fishery", Preset::fast, Target::ce, 30));
+  const auto swap_in = [&](const char* file) {
+    const std::string old = text_of(run / file);
+    put(run / file, text_of(other / file));
+    EXPECT_THROW(static_cast<void>(view_run(run)), Error) << file;
+    put(run / file, old);
+  };
+  swap_in("certificate.json");
+  swap_in("result.json");
+  EXPECT_THROW(static_cast<void>(view_run(run, {.game = "rps"})), Error);
+  EXPECT_THROW(static_cast<void>(view_run(folder / "nowhere")), Error);
+  EXPECT_THROW(static_cast<void>(view_run(folder.path())), Error);
+  // A certificate that is not true is told, not thrown.
+  EXPECT_EQ(view_run(run).verification.outcome, Verification::Outcome::accepted);
+  const Certificate good = read_certificate(run / "certificate.json");
+  Certificate bad = good;
+  bad.players[1].value_lower = bad.players[1].value_upper += 0.01;
+  put(run / "certificate.json", to_json(bad));
+  const Verification refuted = view_run(run).verification;
+  EXPECT_EQ(refuted.outcome, Verification::Outcome::refuted);
+  EXPECT_NE(refuted.message.find("players[1]"), std::string::npos) << refuted.message;
+  put(run / "certificate.json", to_json(good));
+  // A policy file that is damaged is an error.
+  std::string policy = text_of(run / "policy" / "player-2.policy");
+  policy[policy.size() / 2] = static_cast<char>(policy[policy.size() / 2] ^ 1);
+  put(run / "policy" / "player-2.policy", policy);
+  EXPECT_THROW(static_cast<void>(view_run(run)), Error);
+}
+
+}  // namespace
+}  // namespace vlearn
