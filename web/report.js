@@ -396,6 +396,8 @@
     return changed.length ? changed.map(([a, b]) => `${actions[a]} → ${actions[b]}`).join(", ") : "follows";
   }
 
+  const shareOf = (share, gap) => (share !== undefined && gap > 0 ? share / gap : undefined);
+
   function witnessRows() {
     const rows = [];
     for (const cell of data.cells) {
@@ -405,7 +407,7 @@
         rows.push({
           player: i, name: data.shown[i][1], step: cell.h + 1, state: cell.name,
           recommended: at.avg.length ? `${actionsOf(at)[most]} (${ofTenThousand(at.avg[most])})` : "–",
-          witness: witnessText(at), gain: at.g, share: at.share, reach: cell.reach, h: cell.h, s: cell.s,
+          witness: witnessText(at), gain: at.g, share: shareOf(at.share, data.shown[i][2]), reach: cell.reach, h: cell.h, s: cell.s,
         });
       });
     }
@@ -447,6 +449,7 @@
     });
     const cellOf = (row, key, number) => {
       if (key === "reach") return el("td", { class: "n" }, row.reach === undefined ? "–" : percent(row.reach));
+      if (key === "share") return el("td", { class: "n" }, row.share === undefined ? "–" : percent(row.share));
       if (key === "step") return el("td", { class: "n" }, String(row.step));
       if (number) return el("td", { class: "n" }, figure(row[key], 3));
       return key === "name" ? el("th", { scope: "row" }, named(row.name)) : el("td", {}, named(row[key]));
@@ -473,7 +476,7 @@
     chooser.select.id = "witness-player";
     show();
     const table = el("table", {}, caption, el("thead", {}, el("tr", {}, ...heads)), body);
-    const scroll = el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Where something could be gained" }, table);
+    const scroll = scrolling("Where something could be gained", table);
     const live = el("div", { class: "live" }, data.shown.length > 1 ? el("div", { class: "controls" }, chooser.node) : null, scroll, more);
     const drawn = el("div", { class: "static" }, ...host.childNodes);
     host.classList.add("has-live");
@@ -482,7 +485,7 @@
 
   // --- the explorer ---------------------------------------------------------------------------------
 
-  const BAR = 84;
+  const BAR = 56;
   function barCell(n, kind) {
     if (n === undefined) return el("td", { class: "n" }, "–");
     return el("td", {}, el("div", { class: "bar-cell" },
@@ -492,14 +495,17 @@
       el("span", {}, ofTenThousand(n))));
   }
 
+  const swatch = (a) => svg("svg", { width: 10, height: 10, "aria-hidden": "true" }, svg("rect", { class: "p" + (a % 8), width: 10, height: 10, rx: 2 }));
+  const scrolling = (label, table) => el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": label }, table);
+
   function policyTable(at) {
     const kinds = [["avg", "averaged"], ["last", "last"], ["played", "played"]].filter(([key]) => at[key] && at[key].length);
     const rows = actionsOf(at).map((name, a) =>
-      el("tr", {}, el("th", { scope: "row" }, named(name)), ...kinds.map(([key]) => barCell(at[key][a], key))));
-    return el("table", { id: "policy-bars" },
-      el("caption", {}, "Chances of actions: averaged over the output, at the last visit, and as played"),
+      el("tr", {}, el("th", { scope: "row" }, swatch(a), named(name)), ...kinds.map(([key]) => barCell(at[key][a], key))));
+    return scrolling("Chances of each action", el("table", { id: "policy-bars" },
+      el("caption", {}, "Chances of each action: averaged, at the last visit, as played"),
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "action"), ...kinds.map(([, title]) => el("th", { scope: "col" }, title)))),
-      el("tbody", {}, ...rows));
+      el("tbody", {}, ...rows)));
   }
 
   function valueLine(at) {
@@ -534,9 +540,9 @@
     return el("div", {},
       el("h3", {}, "The mixture"),
       el("p", { class: "note" }, `Executions draw one of many past policies; ${figure(cell.parts, 3)} equal ones would be as concentrated.`),
-      el("table", { id: "mixture" }, el("caption", {}, "Parts with the largest weights"),
+      scrolling("The mixture", el("table", { id: "mixture" }, el("caption", {}, "Parts with the largest weights"),
         el("thead", {}, el("tr", {}, ...heads.map(([title, number]) => el("th", { scope: "col", class: number ? "n" : null }, title)))),
-        el("tbody", {}, ...rows)));
+        el("tbody", {}, ...rows))));
   }
 
   /// Mutual information, in bits, of chances in 1/10000.
@@ -656,7 +662,7 @@
     const where = el("p", { class: "where", id: "where", "aria-live": "polite" });
     const left = el("div");
     const right = el("div");
-    const picture = el("div", { class: "scroll", id: "correlation" });
+    const picture = el("div", { class: "scroll", id: "correlation", tabindex: "0", role: "group", "aria-label": "Joint chances" });
     const strength = el("p", { class: "note", id: "strength" });
     const pairBox = el("div", { class: "full" }, el("h3", {}, "What two players do together"),
       el("div", { class: "controls" }, other.node, toggle), strength, picture);
@@ -679,7 +685,7 @@
       const what = state.difference ? "joint chances less the product of the marginals" : "joint chances";
       strength.replaceChildren(
         "Rows are ", named(data.shown[i][1]), ", columns ", named(data.shown[j][1]), `: ${what}, in percent. `,
-        `Correlation: ${bits < 5e-4 ? "none to speak of (0" : "mutual information (" + figure(bits, 3)} bits).`);
+        bits < 5e-4 ? "They act independently here (mutual information 0 bits)." : `Mutual information: ${figure(bits, 3)} bits.`);
       picture.replaceChildren(heatMap(rows, columns, numbers, state.difference, `${what} of ${data.shown[i][1]} and ${data.shown[j][1]}`));
     }
 
@@ -700,8 +706,8 @@
       if (cell.reach !== undefined) facts.push(` · reached by ${percent(cell.reach)} of executions`);
       where.replaceChildren(named(data.shown[state.player][1]), " at ", ...facts);
       const board = boardPicture(cell.s);
-      left.replaceChildren(...[at ? policyTable(at) : null, at ? valueLine(at) : null].filter(Boolean));
-      right.replaceChildren(...[board, at ? mixtureTable(cell, state.player) : null].filter(Boolean));
+      left.replaceChildren(...[at ? policyTable(at) : null, at ? valueLine(at) : null, board].filter(Boolean));
+      right.replaceChildren(...[at ? mixtureTable(cell, state.player) : null].filter(Boolean));
       showPair();
       markChosen();
     }

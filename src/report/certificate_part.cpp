@@ -35,26 +35,36 @@ std::string kind_of(const PlayerCertificate& player) {
 }
 
 std::string method_words(const Certificate& certificate) {
-  if (!certificate.method) return "Every number follows from the game and the policy; nothing was drawn.";
+  if (!certificate.method)
+    return "Every number follows from the game and the policy; nothing was drawn.";
   const std::string confidence = percent(certificate.method->confidence);
   if (certificate.method->name == MethodName::data) {
-    return fmt::format("Bounds from what players have seen while they learned; all hold at once with {} confidence.", confidence);
+    return fmt::format(
+        "Bounds from what players have seen while they learned; all hold at once with {} "
+        "confidence.",
+        confidence);
   }
-  return fmt::format("Sampled: {} of each cell, seed {}; all bounds hold at once with {} confidence.",
-                     plural(certificate.method->samples, "draw"), certificate.method->seed, confidence);
+  return fmt::format(
+      "Sampled: {} of each cell, seed {}; all bounds hold at once with {} confidence.",
+      plural(certificate.method->samples, "draw"), certificate.method->seed, confidence);
 }
 
 std::string output_words(const Certificate& certificate) {
   switch (certificate.output) {
-    case CertifiedOutput::nested: return "nested: an index drawn at the start leads through the visits";
+    case CertifiedOutput::nested:
+      return "nested: an index drawn at the start leads through the visits";
     case CertifiedOutput::markov: return "markov: the visit is drawn anew at every step";
-    case CertifiedOutput::marginals: return "marginals: each player plays its average, independently";
+    case CertifiedOutput::marginals:
+      return "marginals: each player plays its average, independently";
     case CertifiedOutput::table: break;
   }
   return "table: a Markov policy written out";
 }
 
-void add_player_table(Html& html, const RunView& run, const Certificate& certificate, const std::string& caption) {
+void add_player_table(Html& html,
+                      const RunView& run,
+                      const Certificate& certificate,
+                      const std::string& caption) {
   std::vector<std::size_t> order(certificate.players.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (order.size() > kMostRows) {
@@ -65,7 +75,12 @@ void add_player_table(Html& html, const RunView& run, const Certificate& certifi
   }
   {
     TableWriter table(html, caption,
-                      {{"player"}, {"value", true}, {"best deviation", true}, {"gap", true}, {"rounding", true}, {"kinds"}});
+                      {{"player"},
+                       {"value", true},
+                       {"best deviation", true},
+                       {"gap", true},
+                       {"rounding", true},
+                       {"kinds"}});
     for (const std::size_t i : order) {
       const PlayerCertificate& player = certificate.players[i];
       table.row().head(player_name(run, i)).cell(bounds(player.value_lower, player.value_upper));
@@ -75,14 +90,20 @@ void add_player_table(Html& html, const RunView& run, const Certificate& certifi
     }
   }
   if (order.size() < certificate.players.size()) {
-    html.element("p", fmt::format("The {} largest gaps of {} players.", kMostRows, count(certificate.players.size())),
+    html.element("p",
+                 fmt::format("The {} largest gaps of {} players.", kMostRows,
+                             count(certificate.players.size())),
                  {{"class", "note"}});
   }
 }
 
 void add_fact(Html& html, std::string_view label, const std::string& text, bool code = false) {
   if (text.empty()) return;
-  html.raw("<div>").element("dt", label).raw(code ? "<dd class=\"hash\">" : "<dd>").name(text).raw("</dd></div>\n");
+  html.raw(code ? "<div class=\"wide\">" : "<div>")
+      .element("dt", label)
+      .raw(code ? "<dd class=\"hash\">" : "<dd>")
+      .name(text)
+      .raw("</dd></div>\n");
 }
 
 void add_facts(Html& html, const RunView& run, const Certificate& certificate) {
@@ -101,7 +122,8 @@ void add_facts(Html& html, const RunView& run, const Certificate& certificate) {
   }
   html.close();
   if (certificate.policy_hashes.size() > shown) {
-    html.element("p", "The first eight policy files; the certificate names all.", {{"class", "note"}});
+    html.element("p", "The first eight policy files; the certificate names all.",
+                 {{"class", "note"}});
   }
 }
 
@@ -112,10 +134,14 @@ void add_verification(Html& html, const RunView& run) {
   switch (verification.outcome) {
     case Verification::Outcome::accepted:
       tone = "good";
-      text = fmt::format("Verified: code that shares nothing with the certifier derived every number again, {}.",
-                         verification.rationals ? "in exact fractions" : "with intervals rounded outward");
+      text = fmt::format(
+          "Verified: code that shares nothing with the certifier derived every number again, {}.",
+          verification.rationals ? "in exact fractions" : "with intervals rounded outward");
       break;
-    case Verification::Outcome::refuted: tone = "bad"; text = "Refuted."; break;
+    case Verification::Outcome::refuted:
+      tone = "bad";
+      text = "Refuted.";
+      break;
     case Verification::Outcome::not_done: text = "Not verified."; break;
   }
   html.open("p", {{"class", "verdict small " + tone}}).text(text);

@@ -108,14 +108,18 @@ void add_values(Html& html, const RunView& run) {
 
 void add_visits(Html& html, const RunView& run) {
   if (run.visits.empty()) return;
-  const std::string picture =
-      visits_map({"visits-map", "Visits by step and state", "Colours are logarithmic: dark is few, bright is many."},
-                 run.game.states, run.visits, cell_names(run));
+  const std::string picture = visits_map({"visits-map", "Visits by step and state",
+                                          "Colours are logarithmic: dark is few, bright is many."},
+                                         run.game.states, run.visits, cell_names(run));
   if (picture.empty()) return;
   open_section(html, "visits", "Visits");
-  html.open("div", {{"class", "scroll figure"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", "Map of visits"}});
+  html.open("div", {{"class", "scroll figure"},
+                    {"tabindex", "0"},
+                    {"role", "group"},
+                    {"aria-label", "Map of visits"}});
   html.raw(picture).close();
-  const auto never = static_cast<std::uint64_t>(std::count(run.visits.begin(), run.visits.end(), 0U));
+  const auto never =
+      static_cast<std::uint64_t>(std::count(run.visits.begin(), run.visits.end(), 0U));
   const std::uint64_t most = *std::max_element(run.visits.begin(), run.visits.end());
   html.open("div", {{"class", "scale"}}).text("1 visit ");
   html.raw("<svg width=\"144\" height=\"12\" aria-hidden=\"true\">");

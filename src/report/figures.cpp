@@ -44,11 +44,10 @@ std::string figure(double number, int digits, Rounding rounding) {
   double shown = parsed(fmt::format("{:.{}e}", number, digits - 1));
   const bool wrong = (rounding == Rounding::up && shown < number) ||
                      (rounding == Rounding::down && shown > number);
-  if (wrong) {  // one unit of the last digit further
-    const std::string scientific = fmt::format("{:.{}e}", shown, digits - 1);
-    const double unit =
-        parsed(fmt::format("1{}", scientific.substr(scientific.find('e')))) / std::pow(10, digits - 1);
-    shown += rounding == Rounding::up ? unit : -unit;
+  if (wrong) {  // one unit of the last digit further, in the decade of the number itself
+    const std::string scientific = fmt::format("{:.17e}", number);
+    const double decade = parsed("1" + scientific.substr(scientific.find('e')));
+    shown += (rounding == Rounding::up ? decade : -decade) / std::pow(10, digits - 1);
   }
   std::string text = tidy(fmt::format("{:.{}g}", shown, digits));
   const double size = std::abs(shown);

@@ -37,10 +37,11 @@ std::string states_text(const GameView& game) {
 void add_facts(Html& html, const GameView& game) {
   html.open("dl", {{"class", "facts"}});
   add_fact(html, "named", game.word);
+  add_fact(html, "title", game.title);
   add_fact(html, "source", game.source);
   add_fact(html, "note", game.note);
-  add_fact(html, "players", fmt::format("{}{}", count(game.players.size()),
-                                        game.zero_sum ? ", zero-sum" : ""));
+  add_fact(html, "players",
+           fmt::format("{}{}", count(game.players.size()), game.zero_sum ? ", zero-sum" : ""));
   add_fact(html, "horizon", plural(game.horizon, "step"));
   add_fact(html, "states", states_text(game));
   add_fact(html, "actions", range_text(game.fewest_actions, game.most_actions) + " of a player");
@@ -74,23 +75,25 @@ void add_players(Html& html, const RunView& run) {
     }
   }
   if (game.players.size() > kMostPlayers) {
-    html.element("p", fmt::format("And {} players more.", count(game.players.size() - kMostPlayers)),
+    html.element("p",
+                 fmt::format("And {} players more.", count(game.players.size() - kMostPlayers)),
                  {{"class", "note"}});
   }
 }
 
 void open_figure(Html& html, std::string_view label) {
-  html.open("div", {{"class", "scroll figure"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", label}});
+  html.open(
+      "div",
+      {{"class", "scroll figure"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", label}});
 }
 
 void add_graph(Html& html, const RunView& run) {
   const StateGraph& graph = *run.game.graph;
   std::vector<double> weights = graph.reach;
-  const std::string picture =
-      state_graph({"graph", "States and the ways between them",
-                   fmt::format("{} columns, one for each step; {} ways.", run.game.states.size(),
-                               graph.edges.size())},
-                  run.game.states, graph, weights, cell_names(run));
+  const std::string picture = state_graph({"graph", "States and the ways between them",
+                                           fmt::format("{} columns, one for each step; {} ways.",
+                                                       run.game.states.size(), graph.edges.size())},
+                                          run.game.states, graph, weights, cell_names(run));
   if (picture.empty()) return;
   html.element("h3", "States");
   open_figure(html, "State graph");
@@ -125,9 +128,6 @@ void add_board(Html& html, const RunView& run) {
 
 void add_game(Html& html, const RunView& run) {
   open_section(html, "game", "The game");
-  if (!run.game.title.empty()) {
-    html.open("p", {{"class", "lead"}}).name(run.game.title).close();
-  }
   add_facts(html, run.game);
   add_players(html, run);
   if (run.game.graph) add_graph(html, run);

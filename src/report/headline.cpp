@@ -44,10 +44,12 @@ std::string what_is_bounded(const RunView& run, const Certificate& certificate) 
     case Target::optimal:
       return fmt::format("No policy earns more than {} above this one{}", most, share);
     case Target::nash:
-      return fmt::format("Both players together can gain no more than {} by deviating{}", most, share);
+      return fmt::format("Both players together can gain no more than {} by deviating{}", most,
+                         share);
     case Target::ce:
       return fmt::format(
-          "No player can gain more than {} by answering recommendations with other actions{}", most, share);
+          "No player can gain more than {} by answering recommendations with other actions{}", most,
+          share);
     case Target::cce: break;
   }
   return fmt::format("No player can gain more than {} by deviating{}", most, share);
@@ -92,7 +94,10 @@ Sentence sentence_of(const RunView& run) {
   return {"fair", text + ". Not verified.", run.verification.message};
 }
 
-void add_tile(Html& html, std::string_view label, const std::string& value, std::string_view note = {}) {
+void add_tile(Html& html,
+              std::string_view label,
+              const std::string& value,
+              std::string_view note = {}) {
   html.open("div", {{"class", "tile"}}).element("dt", label).open("dd").text(value);
   if (!note.empty()) html.element("small", note);
   html.close().close();
@@ -112,12 +117,12 @@ void add_tiles(Html& html, const RunView& run) {
     const bool interval = lower && *lower > 0.0 && !same_number(*lower, stated_gap(*certificate));
     add_tile(html, run.target == Target::nash ? "duality gap" : "gap",
              figure(stated_gap(*certificate), 4, Rounding::up),
-             interval ? "at least " + figure(*lower, 3, Rounding::down)
+             interval                        ? "at least " + figure(*lower, 3, Rounding::down)
              : lower && !certificate->method ? (*lower > 0.0 ? "exact" : "at most")
-                                              : "at most");
+                                             : "at most");
   }
-  add_tile(html, run.kind == RunView::Kind::planned ? "iterations" : "episodes", count(run.episodes),
-           run.stopped.empty() ? "not ended" : "");
+  add_tile(html, run.kind == RunView::Kind::planned ? "iterations" : "episodes",
+           count(run.episodes), run.stopped.empty() ? "not ended" : "");
   add_tile(html, "players", count(run.game.players.size()));
   add_tile(html, "states", states_figure(run), "of a step");
   add_tile(html, "horizon", count(run.game.horizon), run.game.horizon == 1 ? "step" : "steps");

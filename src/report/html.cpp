@@ -90,7 +90,8 @@ TableWriter::TableWriter(Html& html,
                          const std::vector<Column>& columns,
                          std::string_view css_class)
     : html_(&html), columns_(columns) {
-  html.open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", caption}});
+  html.open("div",
+            {{"class", "scroll"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", caption}});
   html.open("table", {{css_class.empty() ? "" : "class", css_class}}).element("caption", caption);
   html.raw("<thead><tr>");
   for (const Column& column : columns) {

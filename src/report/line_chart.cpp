@@ -50,8 +50,8 @@ class Axis {
       }
       return;
     }
-    const double room = high_ > low_ ? share * (high_ - low_)
-                                     : std::max(std::abs(high_) * 0.1, 1e-3);
+    const double room =
+        high_ > low_ ? share * (high_ - low_) : std::max(std::abs(high_) * 0.1, 1e-3);
     low_ -= room;
     high_ += room;
   }
@@ -69,10 +69,10 @@ class Axis {
     const double decades = log(high_ / low_) / log(10.0);
     std::vector<double> found;
     const int every = decades > 14.0 ? 4 : decades > 7.0 ? 2 : 1;
-    const std::vector<double> within =
-        decades < 1.0   ? std::vector<double>{1.0, 1.5, 2.0, 3.0, 5.0, 7.0}
-        : decades < 2.5 ? std::vector<double>{1.0, 2.0, 5.0}
-                        : std::vector<double>{1.0};
+    const std::vector<double> within = decades < 1.0
+                                           ? std::vector<double>{1.0, 1.5, 2.0, 3.0, 5.0, 7.0}
+                                       : decades < 2.5 ? std::vector<double>{1.0, 2.0, 5.0}
+                                                       : std::vector<double>{1.0};
     for (int exponent = -300; exponent <= 300; ++exponent) {
       if (exponent % every != 0) continue;
       const double power = std::pow(10.0, exponent);
@@ -145,9 +145,10 @@ void draw_axes(Html& html, const Axes& axes, const LineChart& chart) {
     picture_text(html, kLeft - 7.0, y + 4.0, tick_label(tick), "label muted end");
   }
   picture_text(html, kLeft + kPlotWidth / 2.0, kHeight - 6.0, chart.x_label, "label middle");
-  html.element("text", chart.y_label,
-               {{"class", "label middle"},
-                {"transform", fmt::format("translate(13 {:.0f}) rotate(-90)", kTop + kPlotHeight / 2.0)}});
+  html.element(
+      "text", chart.y_label,
+      {{"class", "label middle"},
+       {"transform", fmt::format("translate(13 {:.0f}) rotate(-90)", kTop + kPlotHeight / 2.0)}});
   html.close();
 }
 

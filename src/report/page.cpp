@@ -28,7 +28,8 @@ std::string_view web_file(std::string_view name) {
 }
 
 std::string base64(std::span<const std::byte> bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     unsigned three = 0;
@@ -55,8 +56,10 @@ struct Inline {
   std::string script;
 
   Inline()
-      : style(std::string(web_file("uplot/uPlot.min.css")) + "\n" + std::string(web_file("report.css"))),
-        library("/*!\n" + std::string(web_file("uplot/LICENSE")) + "*/\n" + std::string(web_file("uplot/uPlot.iife.min.js"))),
+      : style(std::string(web_file("uplot/uPlot.min.css")) + "\n" +
+              std::string(web_file("report.css"))),
+        library("/*!\n" + std::string(web_file("uplot/LICENSE")) + "*/\n" +
+                std::string(web_file("uplot/uPlot.iife.min.js"))),
         script(web_file("report.js")) {}
 
   [[nodiscard]] std::string policy() const {
@@ -69,20 +72,28 @@ struct Inline {
 std::string title_of(std::span<const RunView> runs) {
   if (runs.empty()) return "No runs";
   const GameView& game = runs.front().game;
-  const bool one_game =
-      std::all_of(runs.begin(), runs.end(), [&](const RunView& run) { return run.game.word == game.word; });
+  const bool one_game = std::all_of(runs.begin(), runs.end(),
+                                    [&](const RunView& run) { return run.game.word == game.word; });
   const std::string name = game.title.empty() ? game.word : game.title;
   if (runs.size() == 1) return name;
-  return one_game ? fmt::format("{}: {} runs", name, runs.size()) : fmt::format("{} runs", runs.size());
+  return one_game ? fmt::format("{}: {} runs", name, runs.size())
+                  : fmt::format("{} runs", runs.size());
 }
 
 void add_head(Html& html, const std::string& title, const Inline& parts) {
   html.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
   html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-  html.raw(fmt::format("<meta name=\"generator\" content=\"vlearn {}\">\n", escape(build_info().version)));
-  html.raw(fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", parts.policy()));
-  html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n");
-  html.element("title", title + " · vlearn").raw("\n<style>").raw(parts.style).raw("</style>\n</head>\n<body>\n");
+  html.raw(fmt::format("<meta name=\"generator\" content=\"vlearn {}\">\n",
+                       escape(build_info().version)));
+  html.raw(fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n",
+                       parts.policy()));
+  html.raw(
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" "
+      "content=\"no-referrer\">\n");
+  html.element("title", title + " · vlearn")
+      .raw("\n<style>")
+      .raw(parts.style)
+      .raw("</style>\n</head>\n<body>\n");
 }
 
 void add_header(Html& html, const std::string& title, const std::string& line) {
@@ -138,12 +149,19 @@ std::string body_of(const RunView& run) {
 /// Links to those parts that the body has.
 std::vector<Link> links_of(const std::string& body) {
   constexpr std::pair<std::string_view, std::string_view> all_parts[] = {
-      {"game", "Game"},         {"gap", "Gap"},           {"values", "Values"},
-      {"deviations", "Deviations"}, {"policies", "Policies"}, {"visits", "Visits"},
-      {"certificate", "Certificate"}, {"making", "How it was made"}, {"runs", "Runs"}};
+      {"game", "Game"},
+      {"gap", "Gap"},
+      {"values", "Values"},
+      {"deviations", "Deviations"},
+      {"policies", "Policies"},
+      {"visits", "Visits"},
+      {"certificate", "Certificate"},
+      {"making", "How it was made"},
+      {"runs", "Runs"}};
   std::vector<Link> links;
   for (const Link& part : all_parts) {
-    if (body.find(fmt::format("<section id=\"{}\"", part.first)) != std::string::npos) links.push_back(part);
+    if (body.find(fmt::format("<section id=\"{}\"", part.first)) != std::string::npos)
+      links.push_back(part);
   }
   return links;
 }
@@ -179,7 +197,11 @@ std::string report_page(std::span<const RunView> runs) {
                                      ". This page needs nothing but itself.");
   html.close().close();
   html.raw("<script type=\"application/json\" id=\"data\">").raw(data).raw("</script>\n");
-  html.raw("<script>").raw(parts.library).raw("</script>\n<script>").raw(parts.script).raw("</script>\n</body>\n</html>\n");
+  html.raw("<script>")
+      .raw(parts.library)
+      .raw("</script>\n<script>")
+      .raw(parts.script)
+      .raw("</script>\n</body>\n</html>\n");
   return html.str();
 }
 

@@ -48,8 +48,9 @@ class Data {
       return *this;
     }
     std::array<char, 32> digits{};
-    const auto end =
-        std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, 5).ptr;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                   std::chars_format::general, 5)
+                         .ptr;
     text_.append(digits.data(), end);
     return *this;
   }
@@ -60,7 +61,8 @@ class Data {
     return *this;
   }
   Data& chance(double value) {
-    return natural(static_cast<std::uint64_t>(std::lround(std::min(std::max(value, 0.0), 1.0) * 10000.0)));
+    return natural(
+        static_cast<std::uint64_t>(std::lround(std::min(std::max(value, 0.0), 1.0) * 10000.0)));
   }
   Data& null() {
     separate();
@@ -84,9 +86,7 @@ class Data {
           break;
         case '<':
         case '>':
-        case '&':
-          text_ += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-          break;
+        case '&': text_ += fmt::format("\\u{:04x}", static_cast<unsigned>(c)); break;
         default: text_ += c;
       }
     }
@@ -111,7 +111,11 @@ class Data {
 };
 
 template <class Of>
-void column(Data& data, std::string_view key, std::span<const CurvePoint> curve, const std::vector<std::size_t>& kept, const Of& of) {
+void column(Data& data,
+            std::string_view key,
+            std::span<const CurvePoint> curve,
+            const std::vector<std::size_t>& kept,
+            const Of& of) {
   data.key(key).open('[');
   for (const std::size_t i : kept) of(curve[i]);
   data.close(']');
@@ -249,7 +253,8 @@ std::string page_data(const RunView& run) {
   data.key("planned").flag(run.kind == RunView::Kind::planned);
   data.key("shown").open('[');
   for (const Player player : run.shown_players) {
-    data.open('[').natural(player.value()).string(player_name(run, player.index())).close(']');
+    data.open('[').natural(player.value()).string(player_name(run, player.index()));
+    data.number(player_gap(run, player.index())).close(']');
   }
   data.close(']');
   add_curve(data, run);
@@ -288,10 +293,15 @@ std::string page_data(std::span<const RunView> runs, const std::vector<NamedGrou
     }
     data.close(']');
     if (named.group.runs.size() > 1 && !named.group.episodes.empty()) {
-      data.key("x").natural(place(named.group.episodes));
-      for (const auto& [key, member] : {std::pair{"mid", &MeanInterval::mean}, {"low", &MeanInterval::low}, {"high", &MeanInterval::high}}) {
+      const std::vector<std::size_t> kept = kept_points(named.group.episodes);
+      std::vector<std::uint64_t> episodes;
+      for (const std::size_t i : kept) episodes.push_back(named.group.episodes[i]);
+      data.key("x").natural(place(episodes));
+      for (const auto& [key, member] : {std::pair{"mid", &MeanInterval::mean},
+                                        {"low", &MeanInterval::low},
+                                        {"high", &MeanInterval::high}}) {
         data.key(key).open('[');
-        for (const MeanInterval& gap : named.group.gaps) data.number(gap.*member);
+        for (const std::size_t i : kept) data.number(named.group.gaps[i].*member);
         data.close(']');
       }
     }

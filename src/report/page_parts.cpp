@@ -52,18 +52,25 @@ std::string verified_word(const Verification& verification) {
 }
 
 std::vector<std::size_t> kept_points(std::span<const CurvePoint> curve) {
+  std::vector<std::uint64_t> episodes;
+  episodes.reserve(curve.size());
+  for (const CurvePoint& point : curve) episodes.push_back(point.episode);
+  return kept_points(episodes);
+}
+
+std::vector<std::size_t> kept_points(std::span<const std::uint64_t> episodes) {
   std::vector<std::size_t> kept;
-  if (curve.size() <= kMostPoints) {
-    kept.resize(curve.size());
+  if (episodes.size() <= kMostPoints) {
+    kept.resize(episodes.size());
     std::iota(kept.begin(), kept.end(), std::size_t{0});
     return kept;
   }
   const auto place = [&](std::size_t i) {
-    return log(static_cast<double>(std::max<std::uint64_t>(curve[i].episode, 1)));
+    return log(static_cast<double>(std::max<std::uint64_t>(episodes[i], 1)));
   };
-  const double least = (place(curve.size() - 1) - place(0)) / (kMostPoints - 2);
-  for (std::size_t i = 0; i < curve.size(); ++i) {
-    const bool last = i + 1 == curve.size();
+  const double least = (place(episodes.size() - 1) - place(0)) / (kMostPoints - 2);
+  for (std::size_t i = 0; i < episodes.size(); ++i) {
+    const bool last = i + 1 == episodes.size();
     if (kept.empty() || last || place(i) - place(kept.back()) >= least) kept.push_back(i);
   }
   return kept;
@@ -96,7 +103,8 @@ std::vector<std::string> cell_names(const RunView& run) {
     for (std::size_t s = 0; s < states; ++s) names.push_back(fmt::format("state {}", s + 1));
   }
   for (const CellView& cell : run.cells) {
-    const bool known = cell.h.index() < first.size() && cell.s.index() < run.game.states[cell.h.index()];
+    const bool known =
+        cell.h.index() < first.size() && cell.s.index() < run.game.states[cell.h.index()];
     if (known && !cell.name.empty()) names[first[cell.h.index()] + cell.s.index()] = cell.name;
   }
   return names;
@@ -107,6 +115,12 @@ std::string player_name(const RunView& run, std::size_t player) {
   return named ? run.game.players[player] : std::to_string(player + 1);
 }
 
+double player_gap(const RunView& run, std::size_t player) {
+  const Certificate* certificate = certificate_of(run);
+  const bool known = certificate != nullptr && player < certificate->players.size();
+  return known ? certificate->players[player].gap_upper : 0.0;
+}
+
 std::size_t likeliest(const std::vector<double>& chances) {
   return static_cast<std::size_t>(std::max_element(chances.begin(), chances.end()) -
                                   chances.begin());
@@ -115,8 +129,9 @@ std::size_t likeliest(const std::vector<double>& chances) {
 std::string policy_text(const PlayerCell& cell, std::size_t most) {
   std::vector<std::size_t> order(std::min(cell.averaged.size(), cell.actions.size()));
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return cell.averaged[a] > cell.averaged[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return cell.averaged[a] > cell.averaged[b];
+  });
   std::string text;
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i == most) return text + ", …";
@@ -137,8 +152,8 @@ std::string witness_text(const PlayerCell& cell, Target target) {
   for (std::size_t a = 0; a < cell.witness.size(); ++a) {
     const double chance = a < cell.averaged.size() ? cell.averaged[a] : 0.0;
     if (cell.witness[a] == a || chance < 0.0005) continue;
-    text += fmt::format("{}{} → {}", text.empty() ? "" : ", ", action(static_cast<std::uint32_t>(a)),
-                        action(cell.witness[a]));
+    text += fmt::format("{}{} → {}", text.empty() ? "" : ", ",
+                        action(static_cast<std::uint32_t>(a)), action(cell.witness[a]));
   }
   return text.empty() ? "follows" : text;
 }
@@ -158,8 +173,11 @@ State first_state(const RunView& run) {
 }
 
 std::string shell_word(const std::string& text) {
-  const bool plain = !text.empty() && text.find_first_not_of(
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@%+") == std::string::npos;
+  const bool plain =
+      !text.empty() &&
+      text.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@%+") ==
+          std::string::npos;
   if (plain) return text;
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);

@@ -41,7 +41,9 @@ struct NamedGroup {
 };
 [[nodiscard]] std::vector<NamedGroup> name_groups(std::span<const RunView> runs);
 
-void add_runs_headline(Html& html, std::span<const RunView> runs, const std::vector<NamedGroup>& groups);
+void add_runs_headline(Html& html,
+                       std::span<const RunView> runs,
+                       const std::vector<NamedGroup>& groups);
 void add_groups(Html& html, std::span<const RunView> runs, const std::vector<NamedGroup>& groups);
 void add_each_run(Html& html, std::span<const RunView> runs);
 
@@ -49,7 +51,8 @@ void add_each_run(Html& html, std::span<const RunView> runs);
 
 /// JSON that can stand in a <script> element.
 [[nodiscard]] std::string page_data(const RunView& run);
-[[nodiscard]] std::string page_data(std::span<const RunView> runs, const std::vector<NamedGroup>& groups);
+[[nodiscard]] std::string page_data(std::span<const RunView> runs,
+                                    const std::vector<NamedGroup>& groups);
 
 // --- what they share --------------------------------------------------------------------------
 
@@ -67,6 +70,8 @@ void open_section(Html& html, std::string_view id, std::string_view title);
 
 /// Places of a curve that are kept: all, or at most 2000, evenly on a logarithmic axis.
 [[nodiscard]] std::vector<std::size_t> kept_points(std::span<const CurvePoint> curve);
+/// The same of any growing numbers of episodes.
+[[nodiscard]] std::vector<std::size_t> kept_points(std::span<const std::uint64_t> episodes);
 /// c of c / sqrt(episodes), through the middle of the gaps; nothing where there are none.
 [[nodiscard]] std::optional<double> guide_of(std::span<const CurvePoint> curve);
 /// Whether all points are known from below as they are from above.
@@ -74,6 +79,8 @@ void open_section(Html& html, std::string_view id, std::string_view title);
 
 /// Of all cells, by step and state.
 [[nodiscard]] std::vector<std::string> cell_names(const RunView& run);
+/// What the player's gap is at most; 0 where nothing is known.
+[[nodiscard]] double player_gap(const RunView& run, std::size_t player);
 [[nodiscard]] std::string player_name(const RunView& run, std::size_t player);
 /// "left 62 %, right 38 %": the likeliest actions.
 [[nodiscard]] std::string policy_text(const PlayerCell& cell, std::size_t most);

@@ -22,23 +22,29 @@ constexpr std::size_t kMostColumns = 4;
 void add_bars(Html& html, const RunView& run, const Certificate& certificate) {
   std::vector<Bar> bars;
   for (std::size_t i = 0; i < certificate.players.size(); ++i) {
-    bars.push_back({player_name(run, i), certificate.players[i].gap_upper,
-                    certificate.players[i].gap_lower});
+    bars.push_back(
+        {player_name(run, i), certificate.players[i].gap_upper, certificate.players[i].gap_lower});
   }
   const std::size_t all = bars.size();
   if (all > kMostBars) {
-    std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) { return a.upper > b.upper; });
+    std::stable_sort(bars.begin(), bars.end(),
+                     [](const Bar& a, const Bar& b) { return a.upper > b.upper; });
     bars.resize(kMostBars);
   }
   const bool known_below =
       std::any_of(bars.begin(), bars.end(), [](const Bar& bar) { return bar.lower.has_value(); });
-  html.open("div", {{"class", "scroll figure"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", "Gap of each player"}});
+  html.open("div", {{"class", "scroll figure"},
+                    {"tabindex", "0"},
+                    {"role", "group"},
+                    {"aria-label", "Gap of each player"}});
   html.raw(bar_chart({"gap-bars", "What each player could gain by deviating",
                       "A bar for each player: the wide one from above, the narrow one from below."},
                      bars));
   html.close();
-  std::string note = known_below ? "Wide bars: at most so much. Narrow bars: at least so much, which the witness earns."
-                                 : "At most so much.";
+  std::string note =
+      known_below
+          ? "Wide bars: at most so much. Narrow bars: at least so much, which the witness earns."
+          : "At most so much.";
   if (run.target == Target::nash) note += " Of nash both gaps are known only together.";
   if (all > kMostBars) note += fmt::format(" The {} largest of {} players.", kMostBars, count(all));
   html.element("p", note, {{"class", "note"}});
@@ -66,8 +72,11 @@ std::vector<WitnessRow> witness_rows(const RunView& run) {
   return rows;
 }
 
-std::string maybe(const std::optional<double>& number, int digits = 4) {
-  return number ? figure(*number, digits) : "–";
+/// In percent of the player's gap; where that is nothing, as it is.
+std::string share_text(const RunView& run, std::size_t player, const std::optional<double>& share) {
+  if (!share) return "–";
+  const double gap = player_gap(run, player);
+  return gap > 0.0 ? percent(*share / gap) : figure(*share, 3);
 }
 
 std::string recommended(const PlayerCell& at) {
@@ -82,10 +91,17 @@ void add_witnesses(Html& html, const RunView& run) {
   html.element("h3", "State by state");
   html.open("div", {{"id", "witness"}});
   {
-    TableWriter table(html, rows.size() > kMostWitnesses ? "Where most could be gained: the ten largest"
-                                                         : "Where something could be gained",
-                      {{"player"}, {"step", true}, {"state"}, {"recommended most"}, {"the witness plays"},
-                       {"gain from here on", true}, {"share of the gap", true}, {"reached", true}});
+    TableWriter table(html,
+                      rows.size() > kMostWitnesses ? "Where most could be gained: the ten largest"
+                                                   : "Where something could be gained",
+                      {{"player"},
+                       {"step", true},
+                       {"state"},
+                       {"recommended most"},
+                       {"the witness plays"},
+                       {"gain from here on", true},
+                       {"share of the gap", true},
+                       {"reached", true}});
     for (std::size_t i = 0; i < std::min(rows.size(), kMostWitnesses); ++i) {
       const WitnessRow& row = rows[i];
       const PlayerCell& at = *row.at;
@@ -93,7 +109,8 @@ void add_witnesses(Html& html, const RunView& run) {
       table.cell(std::to_string(row.cell->h.number())).name(row.cell->name);
       table.name(recommended(at)).name(witness_text(at, run.target));
       table.cell(at.deviation && at.value ? figure(*at.deviation - *at.value, 3) : "–");
-      table.cell(maybe(at.share, 3)).cell(row.cell->reach ? percent(*row.cell->reach) : "–");
+      table.cell(share_text(run, row.player, at.share))
+          .cell(row.cell->reach ? percent(*row.cell->reach) : "–");
     }
   }
   html.close();
@@ -117,7 +134,8 @@ void add_policies(Html& html, const RunView& run) {
   std::vector<const CellView*> places;
   for (const CellView& cell : run.cells) places.push_back(&cell);
   std::stable_sort(places.begin(), places.end(), [](const CellView* a, const CellView* b) {
-    return a->visits != b->visits ? a->visits > b->visits : a->reach.value_or(0.0) > b->reach.value_or(0.0);
+    return a->visits != b->visits ? a->visits > b->visits
+                                  : a->reach.value_or(0.0) > b->reach.value_or(0.0);
   });
   places.resize(std::min(places.size(), kMostPlaces));
   std::stable_sort(places.begin(), places.end(), [](const CellView* a, const CellView* b) {
@@ -125,13 +143,16 @@ void add_policies(Html& html, const RunView& run) {
   });
   const std::size_t players = std::min(run.shown_players.size(), kMostColumns);
   std::vector<std::string> titles;
-  for (std::size_t i = 0; i < players; ++i) titles.push_back(player_name(run, run.shown_players[i].index()));
+  for (std::size_t i = 0; i < players; ++i)
+    titles.push_back(player_name(run, run.shown_players[i].index()));
   std::vector<Column> columns = {{"step", true}, {"state"}, {"visits", true}};
   for (const std::string& title : titles) columns.push_back({title});
   html.open("details", {{"id", "policy-table"}, {"open", ""}});
   html.element("summary", "As a table");
   {
-    TableWriter table(html, fmt::format("Averaged policies of the {} most visited places", places.size()), columns);
+    TableWriter table(html,
+                      fmt::format("Averaged policies of the {} most visited places", places.size()),
+                      columns);
     for (const CellView* cell : places) {
       table.row().cell(std::to_string(cell->h.number())).head(cell->name).cell(count(cell->visits));
       for (std::size_t i = 0; i < players; ++i) {
@@ -141,7 +162,8 @@ void add_policies(Html& html, const RunView& run) {
   }
   html.close();
   if (run.shown_players.size() > players) {
-    html.element("p", "The first four players; above all that are shown can be chosen.", {{"class", "note js"}});
+    html.element("p", "The first four players; above all that are shown can be chosen.",
+                 {{"class", "note js"}});
   }
   html.close();
 }

@@ -39,6 +39,7 @@ void label_groups(std::span<const RunView> runs, std::vector<NamedGroup>& groups
   const auto first = [&](const NamedGroup& group) -> const RunView& {
     return runs[group.group.runs.front()];
   };
+  if (groups.empty()) return;
   if (groups.size() == 1) {
     groups.front().label = first(groups.front()).game.word;
     return;
@@ -66,12 +67,13 @@ void label_groups(std::span<const RunView> runs, std::vector<NamedGroup>& groups
     for (NamedGroup& group : groups) append(group.label, config[i].first + " " + value(group));
   }
   if (all_differ(groups)) return;
-  for (std::size_t i = 0; i < groups.size(); ++i) append(groups[i].label, fmt::format("group {}", i + 1));
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    append(groups[i].label, fmt::format("group {}", i + 1));
 }
 
 std::size_t num_verified(std::span<const RunView> runs, const NamedGroup& group) {
-  return static_cast<std::size_t>(std::count_if(
-      group.group.runs.begin(), group.group.runs.end(), [&](std::size_t i) {
+  return static_cast<std::size_t>(
+      std::count_if(group.group.runs.begin(), group.group.runs.end(), [&](std::size_t i) {
         return runs[i].verification.outcome == Verification::Outcome::accepted;
       }));
 }
@@ -103,8 +105,9 @@ std::string interval_text(const MeanInterval& interval) {
 
 LineChart chart_of(std::span<const RunView> runs, const std::vector<NamedGroup>& groups) {
   LineChart chart;
-  chart.name = {"group-chart", "Certified gap against episodes",
-                "Both axes are logarithmic. A line and its band for each group, thin lines for single runs."};
+  chart.name = {
+      "group-chart", "Certified gap against episodes",
+      "Both axes are logarithmic. A line and its band for each group, thin lines for single runs."};
   chart.x_label = "episodes";
   chart.y_label = "gap";
   chart.log_y = true;
@@ -113,7 +116,8 @@ LineChart chart_of(std::span<const RunView> runs, const std::vector<NamedGroup>&
       ChartLine line{{}, fmt::format("line thin c{}", g % 8), {}};
       for (const std::size_t at : kept_points(runs[i].curve)) {
         const CurvePoint& point = runs[i].curve[at];
-        if (point.gap_upper) line.points.emplace_back(static_cast<double>(point.episode), *point.gap_upper);
+        if (point.gap_upper)
+          line.points.emplace_back(static_cast<double>(point.episode), *point.gap_upper);
       }
       if (groups[g].group.runs.size() == 1) line.label = groups[g].label;
       chart.lines.push_back(std::move(line));
@@ -145,7 +149,8 @@ std::vector<NamedGroup> name_groups(std::span<const RunView> runs) {
     NamedGroup named{std::move(group), {}, std::nullopt};
     std::vector<double> gaps;
     for (const std::size_t i : named.group.runs) {
-      if (const Certificate* certificate = certificate_of(runs[i])) gaps.push_back(stated_gap(*certificate));
+      if (const Certificate* certificate = certificate_of(runs[i]))
+        gaps.push_back(stated_gap(*certificate));
     }
     if (!gaps.empty()) named.last = bootstrap_interval(gaps);
     groups.push_back(std::move(named));
@@ -154,7 +159,9 @@ std::vector<NamedGroup> name_groups(std::span<const RunView> runs) {
   return groups;
 }
 
-void add_runs_headline(Html& html, std::span<const RunView> runs, const std::vector<NamedGroup>& groups) {
+void add_runs_headline(Html& html,
+                       std::span<const RunView> runs,
+                       const std::vector<NamedGroup>& groups) {
   std::size_t verified = 0;
   std::size_t refuted = 0;
   std::size_t certified = 0;
@@ -172,16 +179,18 @@ void add_runs_headline(Html& html, std::span<const RunView> runs, const std::vec
   std::string tone = "fair";
   if (refuted > 0) {
     tone = "bad";
-    text = fmt::format("Refuted: independent code does not confirm {} of {} certificates.", refuted, certified);
+    text = fmt::format("Refuted: independent code does not confirm {} of {} certificates.", refuted,
+                       certified);
   } else if (certified == 0) {
     text = "None of these runs is certified.";
   } else {
     if (certified == runs.size() && verified == runs.size()) tone = "good";
-    text = fmt::format("{} of {}: no gap is larger than {}, {} of {} certificates verified by independent code.",
-                       plural(runs.size(), "run"), plural(groups.size(), "kind"),
-                       figure(worst, 3, Rounding::up), verified == certified ? "all" : count(verified),
-                       count(certified));
-    if (certified < runs.size()) text += fmt::format(" {} not certified.", plural(runs.size() - certified, "run"));
+    text = fmt::format(
+        "{} of {}: no gap is larger than {}, {} of {} certificates verified by independent code.",
+        plural(runs.size(), "run"), plural(groups.size(), "kind"), figure(worst, 3, Rounding::up),
+        verified == certified ? "all" : count(verified), count(certified));
+    if (certified < runs.size())
+      text += fmt::format(" {} not certified.", plural(runs.size() - certified, "run"));
   }
   html.open("section", {{"id", "headline"}, {"aria-label", "What was found"}});
   html.open("p", {{"class", "verdict " + tone}}).text(text).close().close();
@@ -195,20 +204,37 @@ void add_groups(Html& html, std::span<const RunView> runs, const std::vector<Nam
   if (picture.empty()) {
     html.element("p", "Nothing was recorded.", {{"class", "note"}});
   } else {
-    html.open("div", {{"class", "scroll figure static"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", chart.name.title}});
+    html.open("div", {{"class", "scroll figure static"},
+                      {"tabindex", "0"},
+                      {"role", "group"},
+                      {"aria-label", chart.name.title}});
     html.raw(picture).close();
   }
   html.close();
   html.element("p",
-               "Thick lines are interquartile means over seeds, with bands of 95 % by the bootstrap; thin lines are single runs.",
+               "Thick lines are interquartile means over seeds, with bands of 95 % by the "
+               "bootstrap; thin lines are single runs.",
                {{"class", "note"}});
+  const auto preset = [&](const NamedGroup& group) {
+    const RunView& first = runs[group.group.runs.front()];
+    return first.preset.empty() ? first.algorithm : first.preset;
+  };
+  const bool labelled = std::any_of(groups.begin(), groups.end(), [&](const NamedGroup& group) {
+    return group.label != preset(group) && group.label != runs[group.group.runs.front()].game.word;
+  });
+  std::vector<Column> columns = {{"game"}, {"target"}, {"preset"}};
+  if (labelled) columns.push_back({"group"});
+  for (const Column& column : {Column{"seeds"}, Column{"episodes", true},
+                               Column{"gap, IQM [95 %]", true}, Column{"verified", true}}) {
+    columns.push_back(column);
+  }
   {
-    TableWriter table(html, "Groups of runs that differ by their seed",
-                      {{"game"}, {"target"}, {"preset"}, {"group"}, {"seeds"}, {"episodes", true}, {"gap, IQM [95 %]", true}, {"verified", true}});
+    TableWriter table(html, "Groups of runs that differ by their seed", columns);
     for (const NamedGroup& group : groups) {
       const RunView& first = runs[group.group.runs.front()];
       table.row().head(first.game.word).cell(name_of(first.target));
-      table.name(first.preset.empty() ? first.algorithm : first.preset).name(group.label);
+      table.name(preset(group));
+      if (labelled) table.name(group.label);
       table.cell(seeds_text(runs, group)).cell(episodes_text(runs, group));
       table.cell(group.last ? interval_text(*group.last) : "–");
       table.cell(fmt::format("{} of {}", num_verified(runs, group), group.group.runs.size()));
@@ -223,8 +249,9 @@ void add_each_run(Html& html, std::span<const RunView> runs) {
     const Certificate* certificate = certificate_of(run);
     html.open("details").open("summary").name(run.path);
     html.text(fmt::format(" · seed {} · {} · {}", run.seed,
-                          certificate != nullptr ? "gap " + figure(stated_gap(*certificate), 4, Rounding::up)
-                                                 : std::string("no certificate"),
+                          certificate != nullptr
+                              ? "gap " + figure(stated_gap(*certificate), 4, Rounding::up)
+                              : std::string("no certificate"),
                           verified_word(run.verification)));
     html.close();
     if (!run.verification.message.empty()) {
@@ -232,7 +259,8 @@ void add_each_run(Html& html, std::span<const RunView> runs) {
     }
     html.open("dl", {{"class", "facts"}});
     const auto fact = [&](std::string_view label, const std::string& text) {
-      if (!text.empty()) html.raw("<div>").element("dt", label).raw("<dd>").name(text).raw("</dd></div>\n");
+      if (!text.empty())
+        html.raw("<div>").element("dt", label).raw("<dd>").name(text).raw("</dd></div>\n");
     };
     fact("game", run.game.word);
     fact("episodes", count(run.episodes));
@@ -240,7 +268,8 @@ void add_each_run(Html& html, std::span<const RunView> runs) {
     if (run.seconds) fact("time", duration(*run.seconds));
     for (const std::string& remark : run.remarks) fact("remark", remark);
     html.close();
-    if (!run.command.empty()) add_command(html, run.command, "The command that makes this run again");
+    if (!run.command.empty())
+      add_command(html, run.command, "The command that makes this run again");
     html.close();
   }
   html.close();

@@ -17,7 +17,9 @@ double interquartile_mean(std::span<const double> numbers) {
   return sum / static_cast<double>(sorted.size() - 2 * cut);
 }
 
-MeanInterval bootstrap_interval(std::span<const double> numbers, std::uint64_t /*seed*/, std::size_t /*draws*/) {
+MeanInterval bootstrap_interval(std::span<const double> numbers,
+                                std::uint64_t /*seed*/,
+                                std::size_t /*draws*/) {
   const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
   const double mean = interquartile_mean(numbers);
   return {mean, 0.5 * (mean + *low), 0.5 * (mean + *high)};

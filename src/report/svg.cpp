@@ -33,23 +33,29 @@ void open_picture(Html& html, const PictureName& name, double width, double heig
                     {"width", fmt::format("{:.0f}", width)},
                     {"height", fmt::format("{:.0f}", height)},
                     {"id", name.id},
+                    {width > 600.0 ? "class" : "", "wide"},
                     {"aria-labelledby", fmt::format("{0}-t {0}-d", name.id)}});
   html.element("title", name.title, {{"id", name.id + "-t"}});
   html.element("desc", name.description, {{"id", name.id + "-d"}});
 }
 
 void picture_text(Html& html, double x, double y, std::string_view text, std::string_view style) {
-  html.element("text", text,
-               {{"x", fmt::format("{:.1f}", x)}, {"y", fmt::format("{:.1f}", y)}, {"class", style}});
+  html.element(
+      "text", text,
+      {{"x", fmt::format("{:.1f}", x)}, {"y", fmt::format("{:.1f}", y)}, {"class", style}});
 }
 
 std::string bar_chart(const PictureName& name, const std::vector<Bar>& bars) {
-  constexpr double left = 150.0;
-  constexpr double width = 720.0;
+  constexpr double width = 760.0;
   constexpr double room = 90.0;  // for numbers
   constexpr double row = 30.0;
   double largest = 0.0;
-  for (const Bar& bar : bars) largest = std::max(largest, bar.upper);
+  std::size_t longest = 1;
+  for (const Bar& bar : bars) {
+    largest = std::max(largest, bar.upper);
+    longest = std::max(longest, shortened(bar.label, 18).size());
+  }
+  const double left = 16.0 + 7.2 * static_cast<double>(std::min<std::size_t>(longest, 19));
   const double scale = largest > 0.0 ? (width - left - room) / largest : 0.0;
   Html html;
   open_picture(html, name, width, row * static_cast<double>(bars.size()) + 8.0);
@@ -57,8 +63,9 @@ std::string bar_chart(const PictureName& name, const std::vector<Bar>& bars) {
   for (const Bar& bar : bars) {
     const double upper = std::max(bar.upper, 0.0) * scale;
     html.raw("<g>").element(
-        "title", fmt::format("{}: at most {}{}", bar.label, figure(bar.upper, 4, Rounding::up),
-                             bar.lower ? ", at least " + figure(*bar.lower, 4, Rounding::down) : ""));
+        "title",
+        fmt::format("{}: at most {}{}", bar.label, figure(bar.upper, 4, Rounding::up),
+                    bar.lower ? ", at least " + figure(*bar.lower, 4, Rounding::down) : ""));
     picture_text(html, left - 10.0, y + 19.0, shortened(bar.label, 18), "label end");
     html.single("rect", {{"x", fmt::format("{:.1f}", left)},
                          {"y", fmt::format("{:.1f}", y + 5.0)},
@@ -100,7 +107,7 @@ GraphLayout layout_of(const std::vector<std::size_t>& states) {
   GraphLayout layout;
   const std::size_t tallest = *std::max_element(states.begin(), states.end());
   const auto steps = static_cast<double>(states.size());
-  layout.dx = std::clamp(900.0 / steps, 64.0, 190.0);
+  layout.dx = std::clamp(960.0 / steps, 64.0, 240.0);
   layout.dy = std::clamp(420.0 / static_cast<double>(tallest), 26.0, 74.0);
   layout.width = layout.dx * steps;
   layout.height = layout.dy * static_cast<double>(tallest) + 34.0;
@@ -108,8 +115,8 @@ GraphLayout layout_of(const std::vector<std::size_t>& states) {
     const double first =
         34.0 + layout.dy * static_cast<double>(tallest - states[h]) / 2.0 + layout.dy * 0.45;
     for (std::size_t s = 0; s < states[h]; ++s) {
-      layout.places.push_back({layout.dx * (static_cast<double>(h) + 0.5),
-                               first + layout.dy * static_cast<double>(s)});
+      layout.places.push_back(
+          {layout.dx * (static_cast<double>(h) + 0.5), first + layout.dy * static_cast<double>(s)});
     }
   }
   return layout;
@@ -132,11 +139,10 @@ void draw_edges(Html& html,
     const Place b = layout.places[edge.to];
     const double bend = (b.x - a.x) * 0.45;
     const double chance = std::clamp(edge.chance, 0.0, 1.0);
-    html.open("path",
-              {{"d", fmt::format("M{:.0f} {:.0f}C{:.0f} {:.0f} {:.0f} {:.0f} {:.0f} {:.0f}", a.x,
-                                 a.y, a.x + bend, a.y, b.x - bend, b.y, b.x, b.y)},
-               {"stroke-width", fmt::format("{:.1f}", 0.6 + 4.4 * chance)},
-               {"stroke-opacity", fmt::format("{:.2f}", 0.22 + 0.5 * chance)}});
+    html.open("path", {{"d", fmt::format("M{:.0f} {:.0f}C{:.0f} {:.0f} {:.0f} {:.0f} {:.0f} {:.0f}",
+                                         a.x, a.y, a.x + bend, a.y, b.x - bend, b.y, b.x, b.y)},
+                       {"stroke-width", fmt::format("{:.1f}", 0.6 + 4.4 * chance)},
+                       {"stroke-opacity", fmt::format("{:.2f}", 0.22 + 0.5 * chance)}});
     if (titled) {
       html.element("title", fmt::format("{} → {}: {}", names[edge.from], names[edge.to],
                                         percent(edge.chance)));
@@ -214,9 +220,12 @@ std::string board_picture(const PictureName& name,
     const Square& square = position.players[i];
     // Pieces on one square stand beside each other.
     const auto sharing = std::count(position.players.begin(), position.players.end(), square);
-    const auto before = std::count(position.players.begin(),
-                                   position.players.begin() + static_cast<std::ptrdiff_t>(i), square);
-    const double shift = sharing > 1 ? (static_cast<double>(before) - 0.5 * static_cast<double>(sharing - 1)) * 16.0 : 0.0;
+    const auto before =
+        std::count(position.players.begin(),
+                   position.players.begin() + static_cast<std::ptrdiff_t>(i), square);
+    const double shift =
+        sharing > 1 ? (static_cast<double>(before) - 0.5 * static_cast<double>(sharing - 1)) * 16.0
+                    : 0.0;
     const double x = 1 + square.column * side + side / 2.0 + shift;
     const double y = 1 + square.row * side + side / 2.0 + 2.0;
     html.single("circle", {{"cx", number(x)},
@@ -225,11 +234,13 @@ std::string board_picture(const PictureName& name,
                            {"class", fmt::format("piece p{}", i % 8)}});
     picture_text(html, x, y + 4.5, std::to_string(i + 1), "label middle inside");
     if (position.ball && position.ball->index() == i) {
-      html.single("circle", {{"cx", number(x + 12)}, {"cy", number(y - 12)}, {"r", "5"}, {"class", "ball"}});
+      html.single("circle",
+                  {{"cx", number(x + 12)}, {"cy", number(y - 12)}, {"r", "5"}, {"class", "ball"}});
     }
   }
   if (position.players.empty()) {
-    picture_text(html, board.columns * side / 2.0, board.rows * side / 2.0, "the game is over", "label middle");
+    picture_text(html, board.columns * side / 2.0, board.rows * side / 2.0, "the game is over",
+                 "label middle");
   }
   html.close();
   return html.str();
@@ -261,23 +272,26 @@ std::string visits_map(const PictureName& name,
   const bool titled = columns * states.size() <= 1500;
   const std::uint64_t most = *std::max_element(visits.begin(), visits.end());
   constexpr double left = 62.0;
-  const double cell_width = std::clamp(640.0 / static_cast<double>(columns), 5.0, 76.0);
+  const double cell_width = std::clamp(820.0 / static_cast<double>(columns), 5.0, 110.0);
   const double cell_height = std::clamp(260.0 / static_cast<double>(states.size()), 6.0, 30.0);
   // Names of states stand above their columns where all steps agree on them and they fit.
+  std::vector<std::string> heads;
   bool shared = per_column == 1 && cell_width >= 40.0;
-  for (std::size_t h = 1, at = states[0]; h < states.size() && shared; at += states[h], ++h) {
-    shared = states[h] == states[0] &&
-             std::equal(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(states[0]),
-                        names.begin() + static_cast<std::ptrdiff_t>(at));
+  for (std::size_t h = 0, at = 0; h < states.size() && shared; at += states[h], ++h) {
+    for (std::size_t s = 0; s < states[h]; ++s) {
+      if (s == heads.size()) heads.push_back(names[at + s]);
+      shared = shared && heads[s] == names[at + s];
+    }
   }
   const double top = shared ? 22.0 : 4.0;
   const double width = left + cell_width * static_cast<double>(columns) + 4.0;
   const double height = top + cell_height * static_cast<double>(states.size()) + 22.0;
   Html html;
   open_picture(html, name, std::max(width, 240.0), height);
-  for (std::size_t s = 0; shared && s < states[0]; ++s) {
+  for (std::size_t s = 0; shared && s < heads.size(); ++s) {
     picture_text(html, left + cell_width * (static_cast<double>(s) + 0.5), 15.0,
-                 shortened(names[s], static_cast<std::size_t>(cell_width / 7.2)), "label muted middle");
+                 shortened(heads[s], static_cast<std::size_t>(cell_width / 7.2)),
+                 "label muted middle");
   }
   const std::size_t label_every = cell_height >= 13.0 ? 1 : cell_height >= 8.0 ? 2 : 5;
   std::size_t first = 0;
@@ -295,24 +309,30 @@ std::string visits_map(const PictureName& name,
       const std::uint64_t shown = visits[best];
       const std::string style =
           shown == 0 ? "cell never" : fmt::format("cell q{}", level_of(shown, most));
-      html.open("rect", {{"x", fmt::format("{:.1f}", left + cell_width * static_cast<double>(begin / per_column) + 0.5)},
-                         {"y", fmt::format("{:.1f}", y + 0.5)},
-                         {"width", fmt::format("{:.1f}", cell_width - 1.0)},
-                         {"height", fmt::format("{:.1f}", cell_height - 1.0)},
-                         {"class", style},
-                         {"data-h", std::to_string(h)},
-                         {"data-s", std::to_string(best - first)}});
+      html.open(
+          "rect",
+          {{"x", fmt::format("{:.1f}",
+                             left + cell_width * static_cast<double>(begin / per_column) + 0.5)},
+           {"y", fmt::format("{:.1f}", y + 0.5)},
+           {"width", fmt::format("{:.1f}", cell_width - 1.0)},
+           {"height", fmt::format("{:.1f}", cell_height - 1.0)},
+           {"class", style},
+           {"data-h", std::to_string(h)},
+           {"data-s", std::to_string(best - first)}});
       if (titled) {
-        html.element("title", fmt::format("step {}, {}: {}{}", h + 1, names[best], plural(shown, "visit"),
-                                          per_column > 1 ? " (the most visited here)" : ""));
+        html.element("title",
+                     fmt::format("step {}, {}: {}{}", h + 1, names[best], plural(shown, "visit"),
+                                 per_column > 1 ? " (the most visited here)" : ""));
       }
       html.close();
     }
   }
-  picture_text(html, left, height - 4.0,
-               per_column > 1 ? fmt::format("{} states of a step share a column, the most visited is shown", per_column)
-                              : std::string("states"),
-               "label muted");
+  picture_text(
+      html, left, height - 4.0,
+      per_column > 1
+          ? fmt::format("{} states of a step share a column, the most visited is shown", per_column)
+          : std::string("states"),
+      "label muted");
   html.close();
   return html.str();
 }

@@ -57,7 +57,8 @@ inline std::vector<CurvePoint> falling_curve(std::size_t points,
     point.gap_lower = interval ? gap * (0.45 + 0.35 * t) : gap;
     for (std::size_t j = 0; j < series; ++j) {
       point.values.push_back(2.2 + 0.25 * static_cast<double>(j) +
-                             (0.5 - scattered(j, 7)) * 2.0 / std::sqrt(static_cast<double>(i) + 1.0) +
+                             (0.5 - scattered(j, 7)) * 2.0 /
+                                 std::sqrt(static_cast<double>(i) + 1.0) +
                              0.03 * scattered(i, j + seed));
     }
     curve.push_back(std::move(point));
@@ -120,14 +121,16 @@ inline void add_cells(RunView& run,
         at.deviation = *at.value + 0.02 * scattered(seed, i + 9);
         at.share = 0.004 * scattered(seed, i + 11) * cell.reach.value();
         if (run.target == Target::ce) {
-          for (std::uint32_t a = 0; a < actions.size(); ++a) at.witness.push_back((a + 1) / 2 * 2 % 3);
+          for (std::uint32_t a = 0; a < actions.size(); ++a)
+            at.witness.push_back((a + 1) / 2 * 2 % 3);
         } else {
           at.witness = {static_cast<std::uint32_t>(seed % actions.size())};
         }
         cell.players.push_back(std::move(at));
       }
       for (std::size_t n = 0; n < 5; ++n) {
-        MixturePart part{4000 - 37 * n, 14900 - 171 * n, 0.012 - 0.001 * static_cast<double>(n), {}};
+        MixturePart part{
+            4000 - 37 * n, 14900 - 171 * n, 0.012 - 0.001 * static_cast<double>(n), {}};
         for (std::size_t i = 0; i < players; ++i) {
           part.policies.push_back(scattered_policy(actions.size(), seed + 31 * n + i));
         }
@@ -199,10 +202,15 @@ inline RunView plain_run(std::string word, std::vector<std::string> players, std
   run.version = "0.1.0";
   run.config_hash = "77e1f0dff842d79ee7f5e2191da471a532ea9f8266db76680f975c0e0bf73b60";
   run.seconds = 1.73;
-  run.config = {{"schema", "vlearn.config/1"}, {"game", run.game.word}, {"target", "cce"},
-                {"preset", "fast"},            {"seed", "3"},           {"until_gap", "0.01"}};
+  run.config = {{"schema", "vlearn.config/1"},
+                {"game", run.game.word},
+                {"target", "cce"},
+                {"preset", "fast"},
+                {"seed", "3"},
+                {"until_gap", "0.01"}};
   run.group = run.game.word;
-  run.command = "vlearn learn '" + run.game.word + "' --target cce --preset fast --seed 3 --until-gap 0.01";
+  run.command =
+      "vlearn learn '" + run.game.word + "' --target cce --preset fast --seed 3 --until-gap 0.01";
   run.series = run.game.players;
   return run;
 }
@@ -229,7 +237,8 @@ inline RunView interval_view() {
   run.target = Target::ce;
   run.output = "nested";
   run.curve = falling_curve(60, run.episodes, 4, 3.0, 2, true);
-  for (std::size_t i = 0; i < run.curve.size(); i += 3) run.curve[i].data_bound = *run.curve[i].gap_upper * 9.0;
+  for (std::size_t i = 0; i < run.curve.size(); i += 3)
+    run.curve[i].data_bound = *run.curve[i].gap_upper * 9.0;
   run.cells.clear();
   run.visits.clear();
   run.shown_players.clear();
@@ -308,7 +317,8 @@ inline RunView refuted_view() {
   run.series = {"least", "mean", "most"};
   run.curve = falling_curve(40, 20000, 3, 1.0, 4, false);
   add_certificate(run, 0.004, 1.0);
-  run.verification = {Verification::Outcome::refuted, "player 7: the gap is at least 0.31, not 0.004", false};
+  run.verification = {Verification::Outcome::refuted,
+                      "player 7: the gap is at least 0.31, not 0.004", false};
   return run;
 }
 
@@ -317,13 +327,15 @@ inline RunView sampled_view() {
   run.sampled = run.certificate;
   run.sampled->method = UncertainMethod{MethodName::sampled, 0.99, 4000, 7};
   run.certificate.reset();
-  run.verification = {Verification::Outcome::not_done, "draws cannot be derived from the law", false};
+  run.verification = {Verification::Outcome::not_done, "draws cannot be derived from the law",
+                      false};
   return run;
 }
 
 /// Groups that differ by their preset, with some seeds each.
 inline std::vector<RunView> group_views(std::size_t groups, std::size_t seeds, std::size_t points) {
-  constexpr std::array<const char*, 5> presets = {"fast", "practical", "rigorous", "paper", "other"};
+  constexpr std::array<const char*, 5> presets = {"fast", "practical", "rigorous", "paper",
+                                                  "other"};
   std::vector<RunView> runs;
   for (std::size_t g = 0; g < groups; ++g) {
     for (std::size_t k = 0; k < seeds; ++k) {
@@ -335,7 +347,8 @@ inline std::vector<RunView> group_views(std::size_t groups, std::size_t seeds, s
       run.path = "runs/" + run.preset + "-" + std::to_string(run.seed);
       run.group = run.preset;
       run.episodes = 100000;
-      run.curve = falling_curve(points, run.episodes, 4, 2.0 + 3.0 * static_cast<double>(g), 17 * g + 5 * k, false);
+      run.curve = falling_curve(points, run.episodes, 4, 2.0 + 3.0 * static_cast<double>(g),
+                                17 * g + 5 * k, false);
       for (CurvePoint& point : run.curve) {
         *point.gap_upper *= 0.8 + 0.5 * scattered(k, g);
         point.gap_lower = point.gap_upper;
@@ -383,7 +396,8 @@ inline RunView hostile_view() {
   run.verification = {Verification::Outcome::not_done, names[0], false};
   for (std::size_t c = 0; c < run.cells.size(); ++c) {
     run.cells[c].name = names[c % names.size()];
-    for (PlayerCell& player : run.cells[c].players) player.actions = {names[c % 9], names[(c + 1) % 9], names[4]};
+    for (PlayerCell& player : run.cells[c].players)
+      player.actions = {names[c % 9], names[(c + 1) % 9], names[4]};
   }
   Board board;
   board.rows = 2;

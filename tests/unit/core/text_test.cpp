@@ -40,7 +40,9 @@ TEST(Printable, ShowsNoControlCharacters) {
 }
 
 TEST(Printable, ShowsNoMarksOfDirection) {
-  EXPECT_EQ(printable("a\xE2\x80\xAE" "b"), "a\\xe2\\x80\\xaeb");  // right-to-left override
+  EXPECT_EQ(printable("a\xE2\x80\xAE"
+                      "b"),
+            "a\\xe2\\x80\\xaeb");  // right-to-left override
   EXPECT_EQ(printable("\xD8\x9C\xE2\x81\xA6\xEF\xBB\xBF"),
             "\\xd8\\x9c\\xe2\\x81\\xa6\\xef\\xbb\\xbf");
   EXPECT_EQ(printable("\xD7\xA9\xD7\x9C"), "\xD7\xA9\xD7\x9C");  // letters of such a script stay
