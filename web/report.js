@@ -139,7 +139,7 @@
   /// Puts a chart that answers to the mouse in the place of the drawn one.
   function liveChart(host, chart) {
     if (!host || chart.x.length < 2 || chart.lines.length === 0) return;
-    const canvas = el("div", { "aria-hidden": "true" });
+    const canvas = el("div", { class: "canvas", "aria-hidden": "true" });
     const readout = el("p", { class: "readout", "aria-live": "off" });
     const hidden = new Set();
     let plot = null;
