@@ -17,6 +17,7 @@ namespace vlearn {
 namespace {
 
 constexpr std::size_t kMostPlayers = 20;
+constexpr std::size_t kFewPlayers = 8;
 
 void add_fact(Html& html, std::string_view label, const std::string& text) {
   if (text.empty()) return;
@@ -34,6 +35,14 @@ std::string states_text(const GameView& game) {
   return fmt::format("{} in a step, {} over all steps", range_text(*least, *most), count(cells));
 }
 
+/// Whether a table of players would say the same of all.
+bool all_alike(const GameView& game) {
+  const auto& ranges = game.reward_ranges;
+  return game.players.size() > kFewPlayers && game.known.empty() && !ranges.empty() &&
+         std::all_of(ranges.begin(), ranges.end(),
+                     [&](const auto& range) { return range == ranges.front(); });
+}
+
 void add_facts(Html& html, const GameView& game) {
   html.open("dl", {{"class", "facts"}});
   add_fact(html, "named", game.word);
@@ -45,6 +54,11 @@ void add_facts(Html& html, const GameView& game) {
   add_fact(html, "horizon", plural(game.horizon, "step"));
   add_fact(html, "states", states_text(game));
   add_fact(html, "actions", range_text(game.fewest_actions, game.most_actions) + " of a player");
+  if (all_alike(game)) {
+    const auto& [low, high] = game.reward_ranges.front();
+    add_fact(html, "rewards",
+             fmt::format("{} to {} in a step, for everybody", figure(low), figure(high)));
+  }
   add_fact(html, "model", game.model);
   html.close();
 }
@@ -129,7 +143,7 @@ void add_board(Html& html, const RunView& run) {
 void add_game(Html& html, const RunView& run) {
   open_section(html, "game", "The game");
   add_facts(html, run.game);
-  add_players(html, run);
+  if (!all_alike(run.game)) add_players(html, run);
   if (run.game.graph) add_graph(html, run);
   if (run.game.board) add_board(html, run);
   html.close();

@@ -110,16 +110,21 @@ std::string states_figure(const RunView& run) {
   return *least == *most ? count(*most) : count(*least) + "–" + count(*most);
 }
 
+std::string kind_of_gap(const RunView& run, const Certificate& certificate) {
+  if (run.verification.outcome == Verification::Outcome::refuted) return "refuted";
+  const std::optional<double> lower = stated_gap_lower(certificate);
+  if (!lower || *lower <= 0.0) return "at most";
+  if (!same_number(*lower, stated_gap(certificate))) {
+    return "at least " + figure(*lower, 3, Rounding::down);
+  }
+  return certificate.method ? "at most" : "exact";
+}
+
 void add_tiles(Html& html, const RunView& run) {
   html.open("dl", {{"class", "tiles"}});
   if (const Certificate* certificate = certificate_of(run)) {
-    const std::optional<double> lower = stated_gap_lower(*certificate);
-    const bool interval = lower && *lower > 0.0 && !same_number(*lower, stated_gap(*certificate));
     add_tile(html, run.target == Target::nash ? "duality gap" : "gap",
-             figure(stated_gap(*certificate), 4, Rounding::up),
-             interval                        ? "at least " + figure(*lower, 3, Rounding::down)
-             : lower && !certificate->method ? (*lower > 0.0 ? "exact" : "at most")
-                                             : "at most");
+             figure(stated_gap(*certificate), 4, Rounding::up), kind_of_gap(run, *certificate));
   }
   add_tile(html, run.kind == RunView::Kind::planned ? "iterations" : "episodes",
            count(run.episodes), run.stopped.empty() ? "not ended" : "");

@@ -55,31 +55,33 @@ std::string bar_chart(const PictureName& name, const std::vector<Bar>& bars) {
     largest = std::max(largest, bar.upper);
     longest = std::max(longest, shortened(bar.label, 18).size());
   }
-  const double left = 16.0 + 7.2 * static_cast<double>(std::min<std::size_t>(longest, 19));
-  const double scale = largest > 0.0 ? (width - left - room) / largest : 0.0;
+  // Numbers stand beside the names, where a narrow screen shows them too.
+  const double numbers = 16.0 + 7.2 * static_cast<double>(std::min<std::size_t>(longest, 19));
+  const double left = numbers + room;
+  const double scale = largest > 0.0 ? (width - left - 4.0) / largest : 0.0;
+  const auto number = [](double value) { return fmt::format("{:.1f}", value); };
   Html html;
   open_picture(html, name, width, row * static_cast<double>(bars.size()) + 8.0);
   double y = 4.0;
   for (const Bar& bar : bars) {
-    const double upper = std::max(bar.upper, 0.0) * scale;
     html.raw("<g>").element(
         "title",
         fmt::format("{}: at most {}{}", bar.label, figure(bar.upper, 4, Rounding::up),
                     bar.lower ? ", at least " + figure(*bar.lower, 4, Rounding::down) : ""));
-    picture_text(html, left - 10.0, y + 19.0, shortened(bar.label, 18), "label end");
-    html.single("rect", {{"x", fmt::format("{:.1f}", left)},
-                         {"y", fmt::format("{:.1f}", y + 5.0)},
-                         {"width", fmt::format("{:.1f}", std::max(upper, 1.0))},
+    picture_text(html, numbers - 10.0, y + 19.0, shortened(bar.label, 18), "label end");
+    picture_text(html, left - 12.0, y + 19.0, figure(bar.upper, 4, Rounding::up), "label end");
+    html.single("rect", {{"x", number(left)},
+                         {"y", number(y + 5.0)},
+                         {"width", number(std::max(bar.upper * scale, 1.0))},
                          {"height", "18"},
                          {"class", "bar upper"}});
     if (bar.lower) {
-      html.single("rect", {{"x", fmt::format("{:.1f}", left)},
-                           {"y", fmt::format("{:.1f}", y + 9.0)},
-                           {"width", fmt::format("{:.1f}", std::max(*bar.lower, 0.0) * scale)},
+      html.single("rect", {{"x", number(left)},
+                           {"y", number(y + 9.0)},
+                           {"width", number(std::max(*bar.lower, 0.0) * scale)},
                            {"height", "10"},
                            {"class", "bar lower"}});
     }
-    picture_text(html, left + upper + 8.0, y + 19.0, figure(bar.upper, 4, Rounding::up), "label");
     html.raw("</g>");
     y += row;
   }
@@ -186,7 +188,7 @@ std::string state_graph(const PictureName& name,
                              {"r", fmt::format("{:.1f}", radius)}});
       if (labelled) {
         picture_text(html, place.x, place.y + radius + 13.0,
-                     shortened(names[cell], static_cast<std::size_t>(layout.dx / 7.5)),
+                     shortened(names[cell], static_cast<std::size_t>(layout.dx / 9.0)),
                      "label middle");
       }
       html.close();

@@ -183,9 +183,12 @@ TEST(ReportPage, LeavesOutWhatIsNotThere) {
 
 TEST(ReportPage, ShowsFewOfManyPlayers) {
   const std::string page = page_of(refuted_view());
-  EXPECT_TRUE(has(page, "And 280 players more."));
+  EXPECT_TRUE(has(page, "0 to 1 in a step, for everybody"));
   EXPECT_TRUE(has(page, "The 12 largest of 300 players."));
   EXPECT_LT(page.size(), 200000U);
+  RunView different = refuted_view();
+  different.game.reward_ranges[1] = {0.0, 2.0};
+  EXPECT_TRUE(has(page_of(different), "And 280 players more."));
 }
 
 TEST(ReportPage, NamesStayText) {
