@@ -97,6 +97,23 @@ function(vlearn_add_module name)
   set_property(GLOBAL APPEND PROPERTY VLEARN_MODULES ${name})
 endfunction()
 
+# vlearn_embed(NAME FOLDER FILES... [SUFFIX] HEADER TYPE)
+# Sets NAME to a source with the function NAME(), which returns the texts of FILES (paths within FOLDER) as
+# TYPEs of HEADER: the command has them wherever it is installed.
+function(vlearn_embed name)
+  cmake_parse_arguments(arg "" "FOLDER;SUFFIX;HEADER;TYPE" "FILES" ${ARGN})
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/generated/${name}.cpp)
+  list(TRANSFORM arg_FILES PREPEND ${arg_FOLDER}/ OUTPUT_VARIABLE paths)
+  # The names are in the command: made anew when a file goes.
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -D FOLDER=${arg_FOLDER} -D "FILES=${arg_FILES}" -D SUFFIX=${arg_SUFFIX} -D HEADER=${arg_HEADER}
+            -D TYPE=${arg_TYPE} -D FUNCTION=${name} -D OUTPUT=${output} -P ${PROJECT_SOURCE_DIR}/cmake/embed_texts.cmake
+    DEPENDS ${paths} ${PROJECT_SOURCE_DIR}/cmake/embed_texts.cmake
+    VERBATIM)
+  set(${name} ${output} PARENT_SCOPE)
+endfunction()
+
 # vlearn_add_test(NAME SOURCES... [LIBRARIES...] [LABEL])
 # One GoogleTest executable; each of its tests is a test of CTest with one label (gtest_discover_tests would
 # flatten a list of labels): LABEL, or "unit"; "slow" for suites named ...Slow, which `./dev test --slow` runs.

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/core/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace vlearn {
@@ -58,6 +61,27 @@ std::size_t sequence_length(std::string_view bytes) noexcept {
   return 0;
 }
 
+/// The character that a well-formed sequence stands for.
+std::uint32_t character(std::string_view sequence) noexcept {
+  const auto lead = static_cast<unsigned char>(sequence.front());
+  if (sequence.size() == 1) return lead;
+  std::uint32_t code = lead & (0x7FU >> sequence.size());
+  for (const char c : sequence.substr(1)) {
+    code = (code << 6U) | (static_cast<unsigned char>(c) & 0x3FU);
+  }
+  return code;
+}
+
+/// Whether a character steers who shows or reads a text: terminals (C0 and C1), lines, the
+/// direction of writing, or nothing that can be seen.
+bool steers(std::uint32_t code) noexcept {
+  const auto within = [code](std::uint32_t low, std::uint32_t high) {
+    return code >= low && code <= high;
+  };
+  return code < 0x20 || within(0x7F, 0x9F) || code == 0x61C || within(0x200B, 0x200F) ||
+         within(0x2028, 0x202E) || within(0x2060, 0x206F) || code == 0xFEFF;
+}
+
 }  // namespace
 
 std::optional<std::string_view> nearest(std::string_view word,
@@ -87,10 +111,7 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
   std::string shown;
   while (!text.empty()) {
     const std::size_t length = sequence_length(text);
-    const auto lead = static_cast<unsigned char>(text.front());
-    // C1 control characters (U+0080..U+009F) drive terminals too.
-    const bool c1 = length == 2 && lead == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
-    const bool plain = length > 0 && lead >= 0x20 && lead != 0x7F && !c1;
+    const bool plain = length > 0 && !steers(character(text.substr(0, length)));
     const std::size_t taken = std::max<std::size_t>(length, 1);
     if (shown.size() + (plain ? taken : 4 * taken) > max_bytes) return shown + "...";
     for (const char c : text.substr(0, taken)) {
@@ -102,6 +123,24 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
       }
     }
     text.remove_prefix(taken);
+  }
+  return shown;
+}
+
+std::string visible(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    const std::uint32_t code =
+        length == 0 ? static_cast<unsigned char>(text.front()) : character(text.substr(0, length));
+    if (length == 0) {
+      shown += fmt::format("[0x{:02X}]", code);
+    } else if (steers(code)) {
+      shown += fmt::format("[U+{:04X}]", code);
+    } else {
+      shown += text.substr(0, length);
+    }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return shown;
 }

@@ -22,9 +22,13 @@ namespace vlearn {
 [[nodiscard]] std::string suggestion(std::string_view word,
                                      std::span<const std::string_view> candidates);
 
-/// The text with control characters (terminal escapes among them) written as \xNN, cut with "..."
-/// after `max_bytes`; for anything that came from a file or a command line and is shown.
+/// The text with what steers a reader instead of being read written as \xNN: control characters
+/// (terminal escapes among them), marks of writing direction, characters without width. Cut with
+/// "..." after `max_bytes`; for anything that came from a file or a command line and is shown.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t max_bytes = 2000);
+
+/// The same for pages, as [U+202E]; a byte that is not UTF-8 is [0xFF]. Nothing is cut.
+[[nodiscard]] std::string visible(std::string_view text);
 
 /// Whether the bytes are well-formed UTF-8.
 [[nodiscard]] bool is_utf8(std::string_view bytes) noexcept;

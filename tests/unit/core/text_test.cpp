@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/core/text.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,32 @@ TEST(Printable, ShowsNoControlCharacters) {
   EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");  // CSI as one character
   EXPECT_EQ(printable(std::string(100, 'a'), 20), std::string(20, 'a') + "...");
   EXPECT_EQ(printable(std::string(20, 'a'), 20), std::string(20, 'a'));
+}
+
+TEST(Printable, ShowsNoMarksOfDirection) {
+  EXPECT_EQ(printable("a\xE2\x80\xAE"
+                      "b"),
+            "a\\xe2\\x80\\xaeb");  // right-to-left override
+  EXPECT_EQ(printable("\xD8\x9C\xE2\x81\xA6\xEF\xBB\xBF"),
+            "\\xd8\\x9c\\xe2\\x81\\xa6\\xef\\xbb\\xbf");
+  EXPECT_EQ(printable("\xD7\xA9\xD7\x9C"), "\xD7\xA9\xD7\x9C");  // letters of such a script stay
+}
+
+TEST(Visible, NamesWhatSteersAReader) {
+  EXPECT_EQ(visible(""), "");
+  EXPECT_EQ(visible("plain \xC3\xA9\xE2\x82\xAC\xF0\x9F\x8E\xB2"),
+            "plain \xC3\xA9\xE2\x82\xAC\xF0\x9F\x8E\xB2");
+  EXPECT_EQ(visible("\x1b[31m"), "[U+001B][31m");
+  EXPECT_EQ(visible(std::string_view("\0\x7f\xc2\x9b", 4)), "[U+0000][U+007F][U+009B]");
+  EXPECT_EQ(visible("\xff\xe2\x80"), "[0xFF][0xE2][0x80]");
+  for (const std::uint32_t code : {0x202AU, 0x202EU, 0x2066U, 0x2069U, 0x200EU, 0x200FU, 0x200BU,
+                                   0x200DU, 0xFEFFU, 0x2028U, 0x2029U}) {
+    const std::string mark = {static_cast<char>(0xE0U | (code >> 12U)),
+                              static_cast<char>(0x80U | ((code >> 6U) & 0x3FU)),
+                              static_cast<char>(0x80U | (code & 0x3FU))};
+    EXPECT_EQ(visible("a" + mark + "b"), fmt::format("a[U+{:04X}]b", code));
+  }
+  EXPECT_EQ(visible("\xD8\x9C"), "[U+061C]");
 }
 
 TEST(Utf8, KnowsWellFormedSequences) {

@@ -1,0 +1,195 @@
+// Copyright the vlearn authors
+// SPDX-License-Identifier: Apache-2.0
+#include "page_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "figures.h"
+#include "vlearn/core/log.h"
+
+namespace vlearn {
+
+namespace {
+
+constexpr std::size_t kMostPoints = 2000;
+
+}  // namespace
+
+void open_section(Html& html, std::string_view id, std::string_view title) {
+  const std::string heading = std::string(id) + "-h";
+  html.open("section", {{"id", id}, {"aria-labelledby", heading}});
+  html.element("h2", title, {{"id", heading}}).raw("\n");
+}
+
+const Certificate* certificate_of(const RunView& run) {
+  if (run.certificate) return &*run.certificate;
+  return run.sampled ? &*run.sampled : nullptr;
+}
+
+double stated_gap(const Certificate& certificate) {
+  return certificate.target == Target::nash ? certificate.sum_upper : certificate.gap_upper;
+}
+
+std::optional<double> stated_gap_lower(const Certificate& certificate) {
+  return certificate.target == Target::nash ? certificate.sum_lower : certificate.gap_lower;
+}
+
+bool same_number(double lower, double upper) {
+  return upper - lower <= 1e-6 * std::abs(upper) + 1e-9;
+}
+
+std::string verified_word(const Verification& verification) {
+  switch (verification.outcome) {
+    case Verification::Outcome::accepted: return "verified";
+    case Verification::Outcome::refuted: return "refuted";
+    case Verification::Outcome::not_done: break;
+  }
+  return "not verified";
+}
+
+std::vector<std::size_t> kept_points(std::span<const CurvePoint> curve) {
+  std::vector<std::uint64_t> episodes;
+  episodes.reserve(curve.size());
+  for (const CurvePoint& point : curve) episodes.push_back(point.episode);
+  return kept_points(episodes);
+}
+
+std::vector<std::size_t> kept_points(std::span<const std::uint64_t> episodes) {
+  std::vector<std::size_t> kept;
+  if (episodes.size() <= kMostPoints) {
+    kept.resize(episodes.size());
+    std::iota(kept.begin(), kept.end(), std::size_t{0});
+    return kept;
+  }
+  const auto place = [&](std::size_t i) {
+    return log(static_cast<double>(std::max<std::uint64_t>(episodes[i], 1)));
+  };
+  const double least = (place(episodes.size() - 1) - place(0)) / (kMostPoints - 2);
+  for (std::size_t i = 0; i < episodes.size(); ++i) {
+    const bool last = i + 1 == episodes.size();
+    if (kept.empty() || last || place(i) - place(kept.back()) >= least) kept.push_back(i);
+  }
+  return kept;
+}
+
+std::optional<double> guide_of(std::span<const CurvePoint> curve) {
+  std::vector<double> heights;
+  for (const CurvePoint& point : curve) {
+    if (point.episode > 0 && point.gap_upper && *point.gap_upper > 0.0) {
+      heights.push_back(*point.gap_upper * std::sqrt(static_cast<double>(point.episode)));
+    }
+  }
+  if (heights.size() < 2) return std::nullopt;
+  const auto middle = heights.begin() + static_cast<std::ptrdiff_t>(heights.size() / 2);
+  std::nth_element(heights.begin(), middle, heights.end());
+  return *middle;
+}
+
+bool exact_curve(std::span<const CurvePoint> curve) {
+  return std::all_of(curve.begin(), curve.end(), [](const CurvePoint& point) {
+    return !point.gap_upper || (point.gap_lower && same_number(*point.gap_lower, *point.gap_upper));
+  });
+}
+
+std::vector<std::string> cell_names(const RunView& run) {
+  std::vector<std::size_t> first;
+  std::vector<std::string> names;
+  for (const std::size_t states : run.game.states) {
+    first.push_back(names.size());
+    for (std::size_t s = 0; s < states; ++s) names.push_back(fmt::format("state {}", s + 1));
+  }
+  for (const CellView& cell : run.cells) {
+    const bool known =
+        cell.h.index() < first.size() && cell.s.index() < run.game.states[cell.h.index()];
+    if (known && !cell.name.empty()) names[first[cell.h.index()] + cell.s.index()] = cell.name;
+  }
+  return names;
+}
+
+std::string player_name(const RunView& run, std::size_t player) {
+  const bool named = player < run.game.players.size() && !run.game.players[player].empty();
+  return named ? run.game.players[player] : std::to_string(player + 1);
+}
+
+double player_gap(const RunView& run, std::size_t player) {
+  const Certificate* certificate = certificate_of(run);
+  const bool known = certificate != nullptr && player < certificate->players.size();
+  return known ? certificate->players[player].gap_upper : 0.0;
+}
+
+std::size_t likeliest(const std::vector<double>& chances) {
+  return static_cast<std::size_t>(std::max_element(chances.begin(), chances.end()) -
+                                  chances.begin());
+}
+
+std::string policy_text(const PlayerCell& cell, std::size_t most) {
+  std::vector<std::size_t> order(std::min(cell.averaged.size(), cell.actions.size()));
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return cell.averaged[a] > cell.averaged[b];
+  });
+  std::string text;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i == most) return text + ", …";
+    if (cell.averaged[order[i]] < 0.0005) break;
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", cell.actions[order[i]],
+                        percent(cell.averaged[order[i]]));
+  }
+  return text;
+}
+
+std::string witness_text(const PlayerCell& cell, Target target) {
+  const auto action = [&](std::uint32_t a) {
+    return a < cell.actions.size() ? cell.actions[a] : std::to_string(a + 1);
+  };
+  if (cell.witness.empty()) return "–";
+  if (target != Target::ce) return action(cell.witness.front());
+  std::string text;
+  for (std::size_t a = 0; a < cell.witness.size(); ++a) {
+    const double chance = a < cell.averaged.size() ? cell.averaged[a] : 0.0;
+    if (cell.witness[a] == a || chance < 0.0005) continue;
+    text += fmt::format("{}{} → {}", text.empty() ? "" : ", ",
+                        action(static_cast<std::uint32_t>(a)), action(cell.witness[a]));
+  }
+  return text.empty() ? "follows" : text;
+}
+
+State first_state(const RunView& run) {
+  State best{0U};
+  double most = -1.0;
+  for (const CellView& cell : run.cells) {
+    if (cell.h.index() != 0) continue;
+    const double weight = cell.reach ? *cell.reach : static_cast<double>(cell.visits);
+    if (weight > most) {
+      most = weight;
+      best = cell.s;
+    }
+  }
+  return best;
+}
+
+std::string shell_word(const std::string& text) {
+  const bool plain =
+      !text.empty() &&
+      text.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@%+") ==
+          std::string::npos;
+  if (plain) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+void add_command(Html& html, const std::string& command, std::string_view label) {
+  html.open("div", {{"class", "command"}})
+      .open("pre", {{"tabindex", "0"}, {"aria-label", label}})
+      .element("code", command)
+      .close()
+      .close();
+}
+
+}  // namespace vlearn
