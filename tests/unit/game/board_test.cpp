@@ -157,7 +157,7 @@ TEST(Board, CornerGamesEndAtTheirGoals) {
 
 TEST(Board, OtherGamesHaveNone) {
   for (const char* word : {"rps", "random", "soccer.json", "games/soccer.json", "", "-",
-                           "pursuit:", "pursuit:size=99", "pursuit:size=x"}) {
+                           "pursuit:size=99", "pursuit:size=x"}) {
     EXPECT_FALSE(board_of(word)) << word;
   }
   // Boards are of the catalogue's games too: they are the families' own.
