@@ -127,8 +127,7 @@ double follow_once(const AnyGame& game,
 
 /// In units of [0, 1] rewards, as the certifier has them, and in the user's.
 struct Sweep {
-  explicit Sweep(const Frame& of)
-      : frame(of), m(of.num_players()), first_cell(first_cells(of)) {
+  explicit Sweep(const Frame& of) : frame(of), m(of.num_players()), first_cell(first_cells(of)) {
     cells.values.resize(first_cell.back() * m);
     cells.deviations.resize(first_cell.back() * m);
   }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output_policy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "vlearn/certify/certify.h"
 #include "vlearn/core/alpha.h"
 #include "vlearn/core/compensated.h"
+#include "vlearn/core/error.h"
 #include "vlearn/policy/average.h"
 #include "vlearn/policy/walk.h"
 
@@ -22,7 +25,21 @@ OutputPolicy::OutputPolicy(const Frame& frame,
       target_(target),
       output_(output),
       files_(std::move(files)),
-      first_cell_(files_.front().header().seat.first_cell) {}
+      first_cell_(files_.front().header().seat.first_cell) {
+  // Walks go side by side, so all must be as long. Whoever executes a file goes by its own weights.
+  const PolicyFile& first = files_.front();
+  for (const PolicyFile& file : files_) {
+    bool fits = file.header().seat.first_cell == first_cell_ &&
+                file.header().weights == first.header().weights && file.header().target == target &&
+                file.episodes() == first.episodes();
+    for (std::size_t cell = 0; fits && cell < first_cell_.back(); ++cell) {
+      fits = file.visits_before(cell, first.episodes()) == visits(cell);
+    }
+    if (fits) continue;
+    throw Error(ErrorKind::input, fmt::format("policy of player {}", file.header().player.number()),
+                "is not of the same run as that of player 1");
+  }
+}
 
 OutputPolicy::OutputPolicy(const Frame& frame, Target target, std::vector<MarkovTable> tables)
     : frame_(frame),
@@ -100,7 +117,7 @@ void OutputPolicy::walk_table(Step h,
   }
 }
 
-double OutputPolicy::effective_parts(std::size_t cell) const noexcept {
+double OutputPolicy::effective_parts(std::size_t cell) const {
   if (!files_.empty()) {
     const std::uint64_t n = visits(cell);
     return n == 0 ? 1.0 : effective_visits(AlphaWeights(files_.front().header().weights), n);

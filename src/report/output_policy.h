@@ -20,7 +20,8 @@ namespace vlearn {
 
 class OutputPolicy {
  public:
-  /// Of histories, those of all players or of the first ones. The frame must live on.
+  /// Of histories, those of all players or of the first ones, which fit the frame; it must live on.
+  /// Throws Error (input) where they are not of one run.
   OutputPolicy(const Frame& frame,
                Target target,
                CertifiedOutput output,
@@ -60,7 +61,7 @@ class OutputPolicy {
                      const std::function<void(const Part&)>& see) const;
 
   /// Equal weights on so many would be as concentrated.
-  [[nodiscard]] double effective_parts(std::size_t cell) const noexcept;
+  [[nodiscard]] double effective_parts(std::size_t cell) const;
 
   struct WeightedPart {
     std::uint64_t number = 0;   ///< from 1 on

@@ -247,6 +247,7 @@ class PolicyViewer {
     } catch (const Error& error) {
       // What is still being written may be cut anywhere.
       if (!view_.stopped.empty()) throw;
+      policy_.reset();
       view_.remarks.push_back(fmt::format("policies are left out: {}", error.what()));
       return visits;
     }
@@ -263,7 +264,7 @@ class PolicyViewer {
     const Target target = run_.config.learner.target;
     const std::uint64_t episodes = files.front().episodes();
     policy_.emplace(frame, target, output_, std::move(files));
-    // An empty policy of the first player knows how much there is to do.
+    // That of the first player knows how much there is to do.
     quick_ = assess_work(game_.game, *policy_, episodes) <= kMostWork;
     if (quick_) {
       policy_.emplace(frame, target, output_, open_policies(run_, frame));

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "vlearn/game/any_game.h"
@@ -123,27 +125,27 @@ TEST(Board, CornerGamesEndAtTheirGoals) {
     const AnyGame game = make_game(word);
     ASSERT_EQ(board.positions.size(), frame_of(game).num_states(Step()));
     std::size_t arrivals = 0;
-    for_each_move(
-        std::get<SparseGame>(game), false, board,
-        [&](const BoardPosition& at, const std::vector<std::size_t>& moves, const BoardPosition& to,
-            double chance) {
-          std::size_t arrived = 0;
-          for (std::size_t j = 0; j < 2; ++j) {
-            const Square wanted = moved(at.players[j], moves[j]);
-            for (const BoardMark& mark : board.marks) {
-              const std::string own = j == 0 ? "G1" : "G2";
-              arrived += mark.square == wanted && (mark.label == "G" || mark.label == own) ? 1 : 0;
-            }
-            if (to.players.empty()) continue;
-            EXPECT_TRUE(to.players[j] == at.players[j] || to.players[j] == wanted);
-          }
-          if (!to.players.empty() || !is_free(board, at, moves)) return;
-          // Over for sure after an arrival; else one time in ten.
-          if (arrived > 0 && chance == 1.0) ++arrivals;
-          if (arrived == 0) {
-            EXPECT_NEAR(chance, 0.1, 1e-12);
-          }
-        });
+    for_each_move(std::get<SparseGame>(game), false, board,
+                  [&](const BoardPosition& at, const std::vector<std::size_t>& moves,
+                      const BoardPosition& to, double chance) {
+                    std::size_t arrived = 0;
+                    for (std::size_t j = 0; j < 2; ++j) {
+                      const Square wanted = moved(at.players[j], moves[j]);
+                      for (const BoardMark& mark : board.marks) {
+                        const std::string own = j == 0 ? "G1" : "G2";
+                        if (mark.square == wanted && (mark.label == "G" || mark.label == own))
+                          ++arrived;
+                      }
+                      if (to.players.empty()) continue;
+                      EXPECT_TRUE(to.players[j] == at.players[j] || to.players[j] == wanted);
+                    }
+                    if (!to.players.empty() || !is_free(board, at, moves)) return;
+                    // Over for sure after an arrival; else one time in ten.
+                    if (arrived > 0 && chance == 1.0) ++arrivals;
+                    if (arrived == 0) {
+                      EXPECT_NEAR(chance, 0.1, 1e-12);
+                    }
+                  });
     EXPECT_GT(arrivals, 20U);
     // Both start in the lower corners.
     const auto initial = frame_of(game).initial();
@@ -155,7 +157,7 @@ TEST(Board, CornerGamesEndAtTheirGoals) {
 
 TEST(Board, OtherGamesHaveNone) {
   for (const char* word : {"rps", "random", "soccer.json", "games/soccer.json", "", "-",
-                           "pursuit:", "pursuit:size=99", "pursuit:size=x"}) {
+                           "pursuit:size=99", "pursuit:size=x"}) {
     EXPECT_FALSE(board_of(word)) << word;
   }
   // Boards are of the catalogue's games too: they are the families' own.
