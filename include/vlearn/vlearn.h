@@ -91,6 +91,9 @@
 #include "vlearn/policy/replay.h"                 // IWYU pragma: export
 #include "vlearn/policy/seat.h"                   // IWYU pragma: export
 #include "vlearn/policy/walk.h"                   // IWYU pragma: export
+#include "vlearn/report/page.h"                   // IWYU pragma: export
+#include "vlearn/report/run_view.h"               // IWYU pragma: export
+#include "vlearn/report/summary.h"                // IWYU pragma: export
 #include "vlearn/run/baseline_folder.h"           // IWYU pragma: export
 #include "vlearn/run/baseline_game.h"             // IWYU pragma: export
 #include "vlearn/run/certify_run.h"               // IWYU pragma: export
