@@ -128,6 +128,10 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
 }
 
 std::string visible(std::string_view text) {
+  // Most texts have nothing to be looked at closely.
+  const bool plain =
+      std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+  if (plain) return std::string(text);
   std::string shown;
   while (!text.empty()) {
     const std::size_t length = sequence_length(text);

@@ -67,6 +67,7 @@ void add_players(Html& html, const RunView& run) {
   const GameView& game = run.game;
   std::vector<Column> columns = {{"player"}, {"least reward of a step", true}, {"largest", true}};
   std::vector<std::string> titles;
+  titles.reserve(game.known.size());
   for (const auto& known : game.known) titles.push_back("value, " + known.first);
   for (const std::string& title : titles) columns.push_back({title, true});
   const Certificate* certificate = certificate_of(run);
@@ -103,11 +104,10 @@ void open_figure(Html& html, std::string_view label) {
 
 void add_graph(Html& html, const RunView& run) {
   const StateGraph& graph = *run.game.graph;
-  std::vector<double> weights = graph.reach;
   const std::string picture = state_graph({"graph", "States and the ways between them",
                                            fmt::format("{} columns, one for each step; {} ways.",
                                                        run.game.states.size(), graph.edges.size())},
-                                          run.game.states, graph, weights, cell_names(run));
+                                          run.game.states, graph, graph.reach, cell_names(run));
   if (picture.empty()) return;
   html.element("h3", "States");
   open_figure(html, "State graph");

@@ -7,7 +7,8 @@
 namespace vlearn {
 
 std::string escape(std::string_view text) {
-  const std::string shown = visible(text);
+  std::string shown = visible(text);
+  if (shown.find_first_of("&<>\"'") == std::string::npos) return shown;
   std::string safe;
   safe.reserve(shown.size() + 8);
   for (const char c : shown) {

@@ -58,6 +58,8 @@ class TableWriter {
   ~TableWriter();
   TableWriter(const TableWriter&) = delete;
   TableWriter& operator=(const TableWriter&) = delete;
+  TableWriter(TableWriter&&) = delete;
+  TableWriter& operator=(TableWriter&&) = delete;
 
   TableWriter& row();  ///< a new one
   TableWriter& cell(std::string_view text);

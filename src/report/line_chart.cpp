@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,12 +56,10 @@ class Axis {
     low_ -= room;
     high_ += room;
   }
-  [[nodiscard]] double at(double x) const {
-    return log_ ? log(x / low_) / log(high_ / low_) : (x - low_) / (high_ - low_);
-  }
+  /// After this numbers have their places.
+  void settle() { span_ = log_ ? log(high_ / low_) : high_ - low_; }
+  [[nodiscard]] double at(double x) const { return (log_ ? log(x / low_) : x - low_) / span_; }
   [[nodiscard]] bool empty() const { return empty_; }
-  [[nodiscard]] double low() const { return low_; }
-  [[nodiscard]] double high() const { return high_; }
 
   [[nodiscard]] std::vector<double> ticks() const { return log_ ? log_ticks() : even_ticks(); }
 
@@ -104,6 +103,7 @@ class Axis {
   bool empty_ = true;
   double low_ = 0.0;
   double high_ = 1.0;
+  double span_ = 1.0;
 };
 
 /// Points as a path; those that would fall onto the last one are left out.
@@ -154,7 +154,6 @@ void draw_axes(Html& html, const Axes& axes, const LineChart& chart) {
 
 void draw_band(Html& html, const Axes& axes, const ChartBand& band) {
   Path path;
-  std::string back;
   const std::size_t n = band.x.size();
   for (std::size_t i = 0; i < n; ++i) {
     if (axes.can_show(band.x[i], band.high[i])) {
@@ -217,6 +216,8 @@ std::string line_chart(const LineChart& chart) {
   if (axes.x.empty() || axes.y.empty()) return {};
   axes.x.widen(0.0);
   axes.y.widen(0.06);
+  axes.x.settle();
+  axes.y.settle();
   Html html;
   open_picture(html, chart.name, kWidth, kHeight);
   draw_axes(html, axes, chart);

@@ -74,7 +74,7 @@ std::string title_of(std::span<const RunView> runs) {
   const GameView& game = runs.front().game;
   const bool one_game = std::all_of(runs.begin(), runs.end(),
                                     [&](const RunView& run) { return run.game.word == game.word; });
-  const std::string name = game.title.empty() ? game.word : game.title;
+  std::string name = game.title.empty() ? game.word : game.title;
   if (runs.size() == 1) return name;
   return one_game ? fmt::format("{}: {} runs", name, runs.size())
                   : fmt::format("{} runs", runs.size());

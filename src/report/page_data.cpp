@@ -295,6 +295,7 @@ std::string page_data(std::span<const RunView> runs, const std::vector<NamedGrou
     if (named.group.runs.size() > 1 && !named.group.episodes.empty()) {
       const std::vector<std::size_t> kept = kept_points(named.group.episodes);
       std::vector<std::uint64_t> episodes;
+      episodes.reserve(kept.size());
       for (const std::size_t i : kept) episodes.push_back(named.group.episodes[i]);
       data.key("x").natural(place(episodes));
       for (const auto& [key, member] : {std::pair{"mid", &MeanInterval::mean},

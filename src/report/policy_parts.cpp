@@ -132,6 +132,7 @@ void add_policies(Html& html, const RunView& run) {
   open_section(html, "policies", "What everybody does");
   html.raw("<div id=\"explorer\"></div>\n");
   std::vector<const CellView*> places;
+  places.reserve(run.cells.size());
   for (const CellView& cell : run.cells) places.push_back(&cell);
   std::stable_sort(places.begin(), places.end(), [](const CellView* a, const CellView* b) {
     return a->visits != b->visits ? a->visits > b->visits

@@ -18,7 +18,7 @@
 namespace vlearn {
 
 std::string shortened(const std::string& name, std::size_t characters) {
-  const std::string shown = visible(name);
+  std::string shown = visible(name);
   std::size_t length = 0;
   for (std::size_t at = 0; at < shown.size(); ++at) {
     const bool begins = (static_cast<unsigned char>(shown[at]) & 0xC0U) != 0x80U;
@@ -305,22 +305,21 @@ std::string visits_map(const PictureName& name,
     }
     for (std::size_t begin = 0; begin < states[h]; begin += per_column) {
       const std::size_t end = std::min(begin + per_column, states[h]);
+      const std::size_t c = begin / per_column;
       const auto from = visits.begin() + static_cast<std::ptrdiff_t>(first + begin);
       const auto to = visits.begin() + static_cast<std::ptrdiff_t>(first + end);
       const auto best = static_cast<std::size_t>(std::max_element(from, to) - visits.begin());
       const std::uint64_t shown = visits[best];
       const std::string style =
           shown == 0 ? "cell never" : fmt::format("cell q{}", level_of(shown, most));
-      html.open(
-          "rect",
-          {{"x", fmt::format("{:.1f}",
-                             left + cell_width * static_cast<double>(begin / per_column) + 0.5)},
-           {"y", fmt::format("{:.1f}", y + 0.5)},
-           {"width", fmt::format("{:.1f}", cell_width - 1.0)},
-           {"height", fmt::format("{:.1f}", cell_height - 1.0)},
-           {"class", style},
-           {"data-h", std::to_string(h)},
-           {"data-s", std::to_string(best - first)}});
+      html.open("rect",
+                {{"x", fmt::format("{:.1f}", left + cell_width * static_cast<double>(c) + 0.5)},
+                 {"y", fmt::format("{:.1f}", y + 0.5)},
+                 {"width", fmt::format("{:.1f}", cell_width - 1.0)},
+                 {"height", fmt::format("{:.1f}", cell_height - 1.0)},
+                 {"class", style},
+                 {"data-h", std::to_string(h)},
+                 {"data-s", std::to_string(best - first)}});
       if (titled) {
         html.element("title",
                      fmt::format("step {}, {}: {}{}", h + 1, names[best], plural(shown, "visit"),
