@@ -536,11 +536,12 @@
     const rows = cell.mix.map((part) => el("tr", {},
       el("td", { class: "n" }, grouped(part.n)), el("td", { class: "n" }, part.k ? grouped(part.k) : "–"),
       el("td", { class: "n" }, percent(part.w)), el("td", {}, part.p[i] ? stripe(part.p[i], actions) : "–")));
-    const heads = [["visit", true], ["episode", true], ["weight", true], ["policy", false]];
+    const heads = [[cell.mix[0].k ? "visit" : "part", true], ["episode", true], ["stands for", true], ["policy", false]];
     return el("div", {},
       el("h3", {}, "The mixture"),
-      el("p", { class: "note" }, `Executions draw one of many past policies; ${figure(cell.parts, 3)} equal ones would be as concentrated.`),
-      scrolling("The mixture", el("table", { id: "mixture" }, el("caption", {}, "Parts with the largest weights"),
+      el("p", { class: "note" }, `Executions draw one of many past policies; ${figure(cell.parts, 3)} equal ones would be as concentrated.` +
+        (cell.visits > cell.mix.length ? " Each line stands for an equal share of their weight." : "")),
+      scrolling("The mixture", el("table", { id: "mixture" }, el("caption", {}, cell.mix[0].k ? "What was played, from the oldest visit to the newest" : "Parts with the largest weights"),
         el("thead", {}, el("tr", {}, ...heads.map(([title, number]) => el("th", { scope: "col", class: number ? "n" : null }, title)))),
         el("tbody", {}, ...rows))));
   }

@@ -188,7 +188,7 @@ void fill_policies(CellView& cell, const CellSources& sources, const Candidate& 
   }
   cell.pairs = pairs.take();
   cell.effective_parts = policy.effective_parts(place.cell);
-  for (const auto& [number, episode, weight] : policy.largest_parts(place.cell, kShownParts)) {
+  for (const auto& [number, episode, weight] : policy.some_parts(place.cell, kShownParts)) {
     MixturePart part{number, episode, weight};
     for (std::size_t j = 0; j < shown; ++j) {
       part.policies.push_back(policy.policy(j, place.cell, number));

@@ -23,7 +23,7 @@ inline constexpr std::size_t kShownPlayers = 8;
 /// Numbers of policies, mixtures and pairs over all cells that are shown.
 inline constexpr std::size_t kShownNumbers = 40'000;
 /// Parts of a mixture.
-inline constexpr std::size_t kShownParts = 5;
+inline constexpr std::size_t kShownParts = 12;
 /// Joint actions of two players, at most.
 inline constexpr std::size_t kShownPairs = 400;
 

@@ -132,15 +132,24 @@ double OutputPolicy::effective_parts(std::size_t cell) const {
   return sum * sum / squares;
 }
 
-std::vector<OutputPolicy::WeightedPart> OutputPolicy::largest_parts(std::size_t cell,
-                                                                    std::size_t most) const {
+std::vector<OutputPolicy::WeightedPart> OutputPolicy::some_parts(std::size_t cell,
+                                                                 std::size_t most) const {
   std::vector<WeightedPart> parts;
   if (!files_.empty()) {
-    // Weights rise with the visits.
     const AlphaWeights alpha(files_.front().header().weights);
     const std::uint64_t n = visits(cell);
-    for (std::uint64_t i = n; i > 0 && parts.size() < most; --i) {
-      parts.push_back({i, files_.front().episode_of(cell, i) + 1, alpha.weight(n, i)});
+    const auto add = [&](std::uint64_t i, double weight) {
+      parts.push_back({i, files_.front().episode_of(cell, i) + 1, weight});
+    };
+    if (n <= most) {
+      for (std::uint64_t i = 1; i <= n; ++i) add(i, alpha.weight(n, i));
+      return parts;
+    }
+    const auto slices = static_cast<double>(most);
+    for (std::size_t slice = most; slice-- > 0;) {
+      // So much of the weight is newer than its middle.
+      const double newer = (static_cast<double>(slice) + 0.5) / slices;
+      add(n - recent_visits(alpha, n, newer) + 1, 1.0 / slices);
     }
     return parts;
   }

@@ -66,10 +66,12 @@ class OutputPolicy {
   struct WeightedPart {
     std::uint64_t number = 0;   ///< from 1 on
     std::uint64_t episode = 0;  ///< from 1 on; 0: of a table
-    double weight = 0.0;
+    double weight = 0.0;        ///< that it stands for
   };
-  /// Those with the largest weights, in falling order; nothing where nothing was visited.
-  [[nodiscard]] std::vector<WeightedPart> largest_parts(std::size_t cell, std::size_t most) const;
+  /// At most so many that stand for all. Of a history with more visits each has the middle of an
+  /// equal share of the weight, from the oldest to the newest; of a table those with the largest
+  /// weights. Nothing where nothing was visited.
+  [[nodiscard]] std::vector<WeightedPart> some_parts(std::size_t cell, std::size_t most) const;
   /// The policy of a player in one of them.
   [[nodiscard]] std::vector<double> policy(std::size_t player,
                                            std::size_t cell,

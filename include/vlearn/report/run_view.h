@@ -83,11 +83,12 @@ struct PlayerCell {
   std::vector<std::uint32_t> witness = {};
 };
 
-/// One part of a mixture: of a learned policy a visit, of a table a part.
+/// One part of a mixture: of a learned policy a visit, of a table a part. Of many visits a few stand
+/// for all, each for an equal share of the weight.
 struct MixturePart {
   std::uint64_t visit = 0;    ///< from 1 on
   std::uint64_t episode = 0;  ///< in which it was learned, from 1 on; 0: of a table
-  double weight = 0.0;
+  double weight = 0.0;        ///< that it stands for
   std::vector<std::vector<double>> policies = {};  ///< of each player, or of the shown ones
 };
 
@@ -108,7 +109,7 @@ struct CellView {
       std::nullopt;                       ///< how likely an execution of a Markov output comes here
   double effective_parts = 1.0;           ///< equal weights on so many would be as concentrated
   std::vector<PlayerCell> players = {};   ///< of RunView::shown_players
-  std::vector<MixturePart> mixture = {};  ///< the parts with the largest weights
+  std::vector<MixturePart> mixture = {};  ///< visits from the oldest to the newest
   std::vector<PairCell> pairs = {};       ///< of RunView::shown_players, first < second
 };
 
