@@ -396,7 +396,14 @@
     return changed.length ? changed.map(([a, b]) => `${actions[a]} → ${actions[b]}`).join(", ") : "follows";
   }
 
-  const shareOf = (share, gap) => (share !== undefined && gap > 0 ? share / gap : undefined);
+  /// As it is, and in percent of the player's gap.
+  function shareText(share, gap) {
+    if (share === undefined) return "–";
+    if (!(gap > 0) || Math.abs(share) < 1e-9 * gap) return figure(gap > 0 ? 0 : share, 3);
+    return `${figure(share, 3)} (${percent(share / gap)})`;
+  }
+  /// What is left where two numbers that agree are subtracted is no gain.
+  const gainOf = (at) => (at.g !== undefined && Math.abs(at.g) <= 1e-13 * (Math.abs(at.v) + Math.abs(at.d)) ? 0 : at.g);
 
   function witnessRows() {
     const rows = [];
@@ -407,7 +414,7 @@
         rows.push({
           player: i, name: data.shown[i][1], step: cell.h + 1, state: cell.name,
           recommended: at.avg.length ? `${actionsOf(at)[most]} (${ofTenThousand(at.avg[most])})` : "–",
-          witness: witnessText(at), gain: at.g, share: shareOf(at.share, data.shown[i][2]), reach: cell.reach, h: cell.h, s: cell.s,
+          witness: witnessText(at), gain: gainOf(at), share: at.share, gap: data.shown[i][2], reach: cell.reach, h: cell.h, s: cell.s,
         });
       });
     }
@@ -449,7 +456,7 @@
     });
     const cellOf = (row, key, number) => {
       if (key === "reach") return el("td", { class: "n" }, row.reach === undefined ? "–" : percent(row.reach));
-      if (key === "share") return el("td", { class: "n" }, row.share === undefined ? "–" : percent(row.share));
+      if (key === "share") return el("td", { class: "n" }, shareText(row.share, row.gap));
       if (key === "step") return el("td", { class: "n" }, String(row.step));
       if (number) return el("td", { class: "n" }, figure(row[key], 3));
       return key === "name" ? el("th", { scope: "row" }, named(row.name)) : el("td", {}, named(row[key]));
@@ -511,7 +518,7 @@
   function valueLine(at) {
     if (at.v === undefined) return null;
     const parts = [`Following is worth ${figure(at.v)} from here on`];
-    if (at.d !== undefined) parts.push(`, the best deviation at most ${figure(at.d)} (gain ${figure(at.g, 3)})`);
+    if (at.d !== undefined) parts.push(`, the best deviation at most ${figure(at.d)} (gain ${figure(gainOf(at), 3)})`);
     return el("p", { class: "note" }, parts.join("") + ". ", at.w ? "The witness: " : null, at.w ? named(witnessText(at)) : null);
   }
 

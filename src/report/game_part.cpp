@@ -68,7 +68,10 @@ void add_players(Html& html, const RunView& run) {
   std::vector<Column> columns = {{"player"}, {"least reward of a step", true}, {"largest", true}};
   std::vector<std::string> titles;
   titles.reserve(game.known.size());
-  for (const auto& known : game.known) titles.push_back("value, " + known.first);
+  // "nash: von Neumann (1928)": the word goes into the table, the source below it.
+  for (const auto& known : game.known) {
+    titles.push_back("known value, " + known.first.substr(0, known.first.find(':')));
+  }
   for (const std::string& title : titles) columns.push_back({title, true});
   const Certificate* certificate = certificate_of(run);
   if (certificate != nullptr && !titles.empty()) columns.push_back({"value of this policy", true});
@@ -88,6 +91,9 @@ void add_players(Html& html, const RunView& run) {
                                                    : "–");
       }
     }
+  }
+  for (const auto& known : game.known) {
+    html.open("p", {{"class", "note"}}).raw("Known, ").name(known.first).raw(".").close();
   }
   if (game.players.size() > kMostPlayers) {
     html.element("p",

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -57,13 +58,20 @@ struct WitnessRow {
   double order = 0.0;
 };
 
+/// What is left where two numbers that agree are subtracted is no gain.
+double gain_of(const PlayerCell& at) {
+  const double gain = *at.deviation - *at.value;
+  const bool rounding = std::abs(gain) <= 1e-13 * (std::abs(*at.deviation) + std::abs(*at.value));
+  return rounding ? 0.0 : gain;
+}
+
 std::vector<WitnessRow> witness_rows(const RunView& run) {
   std::vector<WitnessRow> rows;
   for (const CellView& cell : run.cells) {
     for (std::size_t i = 0; i < std::min(cell.players.size(), run.shown_players.size()); ++i) {
       const PlayerCell& at = cell.players[i];
       if (at.witness.empty() && !at.deviation) continue;
-      const double gain = at.deviation && at.value ? *at.deviation - *at.value : 0.0;
+      const double gain = at.deviation && at.value ? gain_of(at) : 0.0;
       rows.push_back({run.shown_players[i].index(), &cell, &at, at.share ? *at.share : gain});
     }
   }
@@ -72,11 +80,12 @@ std::vector<WitnessRow> witness_rows(const RunView& run) {
   return rows;
 }
 
-/// In percent of the player's gap; where that is nothing, as it is.
+/// As it is, and in percent of the player's gap.
 std::string share_text(const RunView& run, std::size_t player, const std::optional<double>& share) {
   if (!share) return "–";
   const double gap = player_gap(run, player);
-  return gap > 0.0 ? percent(*share / gap) : figure(*share, 3);
+  if (!(gap > 0.0) || std::abs(*share) < 1e-9 * gap) return figure(gap > 0.0 ? 0.0 : *share, 3);
+  return fmt::format("{} ({})", figure(*share, 3), percent(*share / gap));
 }
 
 std::string recommended(const PlayerCell& at) {
@@ -108,7 +117,7 @@ void add_witnesses(Html& html, const RunView& run) {
       table.row().head(player_name(run, row.player));
       table.cell(std::to_string(row.cell->h.number())).name(row.cell->name);
       table.name(recommended(at)).name(witness_text(at, run.target));
-      table.cell(at.deviation && at.value ? figure(*at.deviation - *at.value, 3) : "–");
+      table.cell(at.deviation && at.value ? figure(gain_of(at), 3) : "–");
       table.cell(share_text(run, row.player, at.share))
           .cell(row.cell->reach ? percent(*row.cell->reach) : "–");
     }
