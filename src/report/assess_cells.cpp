@@ -10,7 +10,6 @@
 
 #include "vlearn/certify/certify.h"
 #include "vlearn/certify/nested.h"
-#include "vlearn/core/checked.h"
 #include "vlearn/core/compensated.h"
 #include "vlearn/core/crew.h"
 #include "vlearn/game/joint_profile.h"
