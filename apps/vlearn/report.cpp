@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "command.h"
-#include "game_text.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/file.h"
 #include "vlearn/core/json.h"

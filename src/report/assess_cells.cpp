@@ -10,7 +10,6 @@
 
 #include "vlearn/certify/certify.h"
 #include "vlearn/certify/nested.h"
-#include "vlearn/core/checked.h"
 #include "vlearn/core/compensated.h"
 #include "vlearn/core/crew.h"
 #include "vlearn/game/joint_profile.h"
@@ -111,16 +110,18 @@ double follow_once(const AnyGame& game,
                    std::span<const double> next) {
   return std::visit(
       [&](const auto& model) {
-        double sum = 0.0;
         if constexpr (HasTable<decltype(model)>) {
           const std::size_t cell = model.frame().cell(h, s);
+          double sum = 0.0;
           for (std::size_t a = 0; a < chances.size(); ++a) {
             double worth = model.reward(player, cell, a);
             if (!next.empty()) worth += model.rows().expect(cell, a, next);
             sum += chances[a] * worth;
           }
+          return sum;
+        } else {
+          return 0.0;
         }
-        return sum;
       },
       game);
 }

@@ -271,6 +271,7 @@ class PolicyViewer {
       return;
     }
     std::vector<PolicyFile> shown;
+    shown.reserve(view_.shown_players.size());
     for (const Player player : view_.shown_players) {
       shown.push_back(open_policy(run_, frame, player));
     }

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <map>
 
-#include "support/expect_error.h"
 #include "support/learned_run.h"
 #include "support/temporary_folder.h"
 #include "vlearn/core/alpha.h"
