@@ -36,7 +36,8 @@ void print(std::string_view text);
 /// A remark on stderr: "vlearn: note: ...", made safe to print; not with --quiet.
 void note(std::string_view text);
 
-/// A remark that --quiet does not keep back: it belongs to an error, or something was lost.
+/// A remark that --quiet does not keep back: it goes with an exit code other than 0, or something
+/// was lost.
 void warn(std::string_view text);
 
 /// A remark for who asked with --verbose: "vlearn: ...", made safe to print.

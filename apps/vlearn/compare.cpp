@@ -63,7 +63,7 @@ ExitCode compare(const Options& options) {
   const std::optional<Comparison> comparison = compare_presets(game.game, settings, hooks);
   progress.end();
   if (!comparison) {
-    note("stopped before all runs had ended");
+    warn("stopped before all runs had ended");
     return interrupted();
   }
   const std::string word = is_utf8(options.game) ? options.game : printable(options.game);

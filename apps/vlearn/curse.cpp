@@ -74,7 +74,7 @@ ExitCode curse(Options options) {
   const bool measured = measure_curse(settings, log, hooks);
   progress.end();
   if (!measured) {
-    note(fmt::format("stopped after {} runs; go on with the same command", log.runs().size()));
+    warn(fmt::format("stopped after {} runs; go on with the same command", log.runs().size()));
     return ExitCode::checkpointed;
   }
   log.put_in_order();

@@ -132,7 +132,7 @@ ExitCode deviate(const Options& options) {
     }
   } catch (const Cancelled&) {
     progress.end();
-    note("stopped before anything was found");
+    warn("stopped before anything was found");
     return interrupted();
   }
   progress.end();

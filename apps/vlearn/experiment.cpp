@@ -98,7 +98,7 @@ ExitCode efficiency(const EfficiencyOptions& options) {
   const bool measured = measure_efficiency(settings, hooks);
   progress.end();
   if (!measured) {
-    note(
+    warn(
         fmt::format("stopped with {} of {} parts; go on with the same command", log.size(), parts));
     return ExitCode::checkpointed;
   }
@@ -179,7 +179,7 @@ ExitCode measure_worth(const LeversOptions& options) {
   const std::optional<LeverResults> results = measure_levers(settings, hooks);
   progress.end();
   if (!results) {
-    note("stopped before all runs had ended");
+    warn("stopped before all runs had ended");
     return interrupted();
   }
   print(options.as_json ? to_json(*results) : to_text(*results));
@@ -237,7 +237,7 @@ ExitCode regret(const RegretOptions& options) {
       progress.report(0, rules.size());
     }
   } catch (const Cancelled&) {
-    note("stopped before all was played");
+    warn("stopped before all was played");
     return interrupted();
   }
   progress.end();

@@ -276,7 +276,7 @@ void learn_one(Run& run,
     warn(how_to_go_on(run.out, title));
     throw;
   }
-  if (run.result->stopped == Stopped::interrupt) note(how_to_go_on(run.out, title));
+  if (run.result->stopped == Stopped::interrupt) warn(how_to_go_on(run.out, title));
 }
 
 std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& run) {
@@ -490,7 +490,7 @@ ExitCode learn_all(Options options) {
   const std::size_t begun =
       runs.size() - std::erase_if(runs, [](const Run& run) { return !run.result; });
   if (begun < options.seeds) {
-    note(fmt::format("{} of {} seeds were not begun", options.seeds - begun, options.seeds));
+    warn(fmt::format("{} of {} seeds were not begun", options.seeds - begun, options.seeds));
   }
 
   JsonWriter json;

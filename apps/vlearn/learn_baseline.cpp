@@ -208,7 +208,7 @@ ExitCode learn_by_baseline(const BaselineArguments& arguments) {
   std::optional<BaselineResult> result = learn_baseline(game.game, certificate, config, hooks);
   progress.end();
   if (!result) {
-    note("stopped before there was anything to return");
+    warn("stopped before there was anything to return");
     return hooks.cancel.requested() ? interrupted() : ExitCode::gap;
   }
   write_baseline(out, existing, title, config, *result);

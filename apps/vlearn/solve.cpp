@@ -125,7 +125,7 @@ ExitCode solve(const Options& options) {
   std::optional<SolveResult> result = solve_game(game.game, certificate, config, hooks);
   progress.end();
   if (!result) {
-    note("stopped before there was anything to return");
+    warn("stopped before there was anything to return");
     return hooks.cancel.requested() ? interrupted() : ExitCode::gap;
   }
   RunFolder::write_planned(out, existing, title, config, *result);

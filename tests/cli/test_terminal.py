@@ -97,21 +97,17 @@ class Bars(OnTerminal):
         self.assertTrue(shown.endswith(CLEAR), shown[-100:])
 
     def test_it_never_exceeds_the_width(self):
-        for columns in (20, 45, 80, 132):
-            for locale in ("C", "C.UTF-8"):
-                shown, _ = self.show(
-                    *("learn", "soccer", "--until-gap", "1e-6", "--max-time", "0.6", "--force"),
-                    columns=columns,
-                    code=4,
-                    LC_ALL=locale,
-                )
-                bars = states_of(shown)
-                self.assertTrue(bars, shown)
-                for bar in bars:
-                    self.assertLess(len(bar), columns, bar)
-                    self.assertEqual(bar.isascii(), locale == "C" or columns < 80, bar)
-                    for letter in bar:
-                        self.assertEqual(unicodedata.east_asian_width(letter) in "WF", False)
+        learn = ("learn", "soccer", "--until-gap", "1e-6", "--max-time", "0.6", "--force")
+        for columns, locale in ((20, "C.UTF-8"), (45, "C"), (80, "C.UTF-8"), (132, "C")):
+            shown, _ = self.show(*learn, columns=columns, code=4, LC_ALL=locale)
+            bars = states_of(shown)
+            self.assertTrue(bars, shown)
+            for bar in bars:
+                self.assertLess(len(bar), columns, bar)
+                self.assertTrue(bar.isascii() or locale != "C", bar)
+                self.assertFalse(any(unicodedata.east_asian_width(one) in "WF" for one in bar))
+            if columns == 80:
+                self.assertIn("\u2588", "".join(bars))
 
     def test_time_left_until_a_gap_is_a_guess(self):
         process, reader = self.start(*LONG, columns=132)
@@ -235,11 +231,12 @@ class Signals(OnTerminal):
             self.assertEqual(process.wait(), 128 + number)
             self.assertRegex(COLOR.sub("", shown), r"vlearn: stopping( \(Ctrl-C .*\))?\r?\n")
 
-    def test_quiet_stops_without_words(self):
+    def test_quiet_says_no_more_than_how_to_go_on(self):
         process = self.begin("learn", "rps", "--max-time", "600", "--quiet")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, errors), (75, ""))
+        go_on = "vlearn: note: go on with: vlearn learn --resume run\n"
+        self.assertEqual((process.returncode, errors), (75, go_on))
 
 
 class Everywhere(OnTerminal):
