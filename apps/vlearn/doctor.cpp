@@ -10,7 +10,7 @@
 #include <array>
 #include <cfenv>
 #include <cfloat>
-#include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -21,7 +21,6 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "command.h"
