@@ -104,7 +104,7 @@ void add_bench(CLI::App& app, Task& task) {
   command
       ->add_option("group", options->group,
                    "What to time: core, bandit, game, lp, learn, policy or certify")
-      ->check(CLI::IsMember({"core", "bandit", "game", "lp", "learn", "policy", "certify"}));
+      ->check(one_of({"core", "bandit", "game", "lp", "learn", "policy", "certify"}));
   command->add_flag("--json", options->as_json, "One JSON object instead of the table");
   command->add_flag("--signature", options->signature,
                     "The hash of everything that fixed runs learn, instead of times");

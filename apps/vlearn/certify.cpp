@@ -15,6 +15,8 @@
 #include "certificate_text.h"
 #include "command.h"
 #include "game_text.h"
+#include "progress.h"
+#include "terminal.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/file.h"
 #include "vlearn/core/text.h"
@@ -22,7 +24,9 @@
 
 namespace vlearn::app {
 
-std::string gap_text(const Certificate& certificate) {
+namespace {
+
+std::string gap_words(const Certificate& certificate) {
   const std::string_view target = name_of(certificate.target);
   const bool sampled = is_sampled(certificate);
   std::string text = fmt::format("{} {} gap", sampled ? "sampled" : "certified", target);
@@ -36,16 +40,25 @@ std::string gap_text(const Certificate& certificate) {
   text += fmt::format(", output {}",
                       kCertifiedOutputNames[static_cast<std::size_t>(certificate.output)]);
   if (sampled) text += fmt::format(", with confidence {}", certificate.method->confidence);
-  if (certificate.output != CertifiedOutput::nested) return text + "\n";
-  return text + fmt::format(", start {}{}\n",
+  if (certificate.output != CertifiedOutput::nested) return text;
+  return text + fmt::format(", start {}{}",
                             kCertifiedStartNames[static_cast<std::size_t>(certificate.start)],
                             certificate.start == CertifiedStart::uniform
                                 ? ""
                                 : fmt::format(" (episode {})", certificate.start_episode));
 }
 
-std::string certificate_text(const Certificate& certificate) {
-  std::string text = fmt::format("{:<20}{:>24}{:>28}\n", "player", "value", "best deviation");
+}  // namespace
+
+std::string gap_text(const Certificate& certificate, std::optional<double> wanted) {
+  const std::string words = gap_words(certificate);
+  return (wanted && certificate.gap_upper <= *wanted ? paint(Style::good, words) : words) + "\n";
+}
+
+std::string certificate_text(const Certificate& certificate, std::optional<double> wanted) {
+  std::string text = paint(Style::heading,
+                           fmt::format("{:<20}{:>24}{:>28}", "player", "value", "best deviation")) +
+                     "\n";
   const auto interval = [](const std::optional<double>& lower, double upper) {
     if (!lower) return fmt::format("<= {:.6g}", upper);
     if (*lower == upper) return fmt::format("{:.6g}", upper);
@@ -61,7 +74,7 @@ std::string certificate_text(const Certificate& certificate) {
   if (certificate.players.size() > most) {
     text += fmt::format("... and {} more (--json has all)\n", certificate.players.size() - most);
   }
-  return text + gap_text(certificate);
+  return text + gap_text(certificate, wanted);
 }
 
 namespace {
@@ -139,8 +152,10 @@ Certificate exactly(const Options& options, const StoredRun& run, const LoadedGa
 ExitCode certify(const Options& options) {
   const StoredRun run = read_run(options.run);
   const LoadedGame game = load_game_of(run);
+  Progress progress({.work = "certifying"});
   const Certificate certificate =
       options.method == kChoices[0] ? exactly(options, run, game) : by_sampling(options, run, game);
+  progress.end();
   const std::string text = to_json(certificate);
   const bool sampled = is_sampled(certificate);
   const std::filesystem::path file = !options.file.empty() ? std::filesystem::path(options.file)
@@ -174,26 +189,23 @@ void add_certify(CLI::App& app, Task& task) {
       "  vlearn certify runs/soccer-1\n"
       "  vlearn certify runs/soccer-1 --start uniform --json\n"
       "  vlearn certify runs/congestion-100-1 --method sampled --confidence 0.999\n");
-  const auto words = [](const auto& names) {
-    return CLI::IsMember(std::vector<std::string>(names.begin(), names.end()));
-  };
   command->add_option("run", options->run, "A run folder with its policies")->required();
   command
       ->add_option("--output", options->output,
                    "Which policy: nested (the paper's), markov, marginals or table (of "
                    "--monotone and of solve); default: "
                    "what the run returns")
-      ->check(words(kCertifiedOutputNames));
+      ->check(one_of(kCertifiedOutputNames));
   command
       ->add_option(
           "--start", options->start,
           "Where nested executions start: best (default), last, or uniform as in the paper")
-      ->check(words(kCertifiedStartNames));
+      ->check(one_of(kCertifiedStartNames));
   command
       ->add_option("--method", options->method,
                    "exact (default), or sampled: bounds that hold with a confidence, of the Markov "
                    "output, for games with too many joint actions")
-      ->check(words(kChoices));
+      ->check(one_of(kChoices));
   command->add_option(
       "--samples", options->samples,
       "Of each (step, state), for --method sampled; default: what 10^7 steps of the "

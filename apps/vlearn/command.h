@@ -9,9 +9,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace vlearn::app {
 
@@ -24,14 +26,22 @@ enum class ExitCode : int {
   gap = 4,
   resource = 5,
   checkpointed = 75,
-  interrupted = 130,  ///< with nothing to go on from
+  interrupted = 130,  ///< with nothing to go on from: SIGINT
+  terminated = 143,   ///< SIGTERM
 };
 
 /// Writes to stdout, which carries results only; throws Error when it cannot (disk full).
 void print(std::string_view text);
 
-/// A remark on stderr: "vlearn: note: ...", made safe to print.
+/// A remark on stderr: "vlearn: note: ...", made safe to print; not with --quiet.
 void note(std::string_view text);
+
+/// A remark that --quiet does not keep back: it goes with an exit code other than 0, or something
+/// was lost.
+void warn(std::string_view text);
+
+/// A remark for who asked with --verbose: "vlearn: ...", made safe to print.
+void explain(std::string_view text);
 
 /// A count from the command line: 1000000 or 1e6. Throws Error (usage) unless it is a whole number
 /// from 1 on.
@@ -39,6 +49,16 @@ void note(std::string_view text);
 
 /// A whole number from 0 to 2^64 - 1, in digits. Throws Error (usage) for anything else.
 [[nodiscard]] std::uint64_t parse_natural(std::string_view option, const std::string& text);
+
+/// Accepts these words alone; of another it says what was meant, or what there is.
+[[nodiscard]] CLI::Validator one_of(std::vector<std::string> words);
+template <std::size_t kSize>
+[[nodiscard]] CLI::Validator one_of(const std::array<std::string_view, kSize>& names) {
+  return one_of(std::vector<std::string>(names.begin(), names.end()));
+}
+
+/// The last line of a result that is a run folder: where it is, and what to do next.
+[[nodiscard]] std::string run_folder_text(const std::filesystem::path& run);
 
 /// The place of a word in a list of names; the parser has made sure that it is there.
 template <class Enum, std::size_t kSize>
@@ -57,6 +77,7 @@ void add_bench(CLI::App& app, Task& task);
 void add_compare(CLI::App& app, Task& task);
 void add_curse(CLI::App& experiment, Task& task);  // below `vlearn experiment`
 void add_deviate(CLI::App& app, Task& task);
+void add_doctor(CLI::App& app, Task& task);
 void add_experiment(CLI::App& app, Task& task);
 void add_games(CLI::App& app, Task& task);
 void add_game(CLI::App& app, Task& task);

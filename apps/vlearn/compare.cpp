@@ -13,6 +13,7 @@
 #include "command.h"
 #include "game_text.h"
 #include "interrupt.h"
+#include "progress.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/text.h"
 #include "vlearn/experiment/compare.h"
@@ -29,7 +30,6 @@ struct Options {
   std::string episodes = "1e5";
   std::uint64_t seeds = 5;
   std::uint64_t threads = 0;
-  bool quiet = false;
   bool as_json = false;
 };
 
@@ -55,15 +55,16 @@ ExitCode compare(const Options& options) {
   CompareHooks hooks;
   hooks.parallel.threads = options.threads;
   hooks.cancel = stop_on_signals();
-  if (!options.quiet) {
-    hooks.progress = [](std::size_t runs, std::size_t all) {
-      note(fmt::format("{} of {} runs", runs, all));
-    };
-  }
+  Progress progress({.unit = fmt::format("of {} runs", settings.presets.size() * settings.seeds),
+                     .rate = {},
+                     .per_run = settings.presets.size() * settings.seeds});
+  progress.report(0, 0);
+  hooks.progress = [&](std::size_t runs, std::size_t /*all*/) { progress.report(0, runs); };
   const std::optional<Comparison> comparison = compare_presets(game.game, settings, hooks);
+  progress.end();
   if (!comparison) {
-    note("stopped before all runs had ended");
-    return ExitCode::interrupted;
+    warn("stopped before all runs had ended");
+    return interrupted();
   }
   const std::string word = is_utf8(options.game) ? options.game : printable(options.game);
   print(options.as_json ? to_json(*comparison, word) : to_text(*comparison));
@@ -88,7 +89,7 @@ void add_compare(CLI::App& app, Task& task) {
       ->add_option("--presets", options->presets,
                    "Which, with commas: paper, rigorous, practical, fast; default paper,fast")
       ->delimiter(',')
-      ->check(CLI::IsMember(std::vector<std::string>(kPresetNames.begin(), kPresetNames.end())));
+      ->check(one_of(kPresetNames));
   command->add_option("--episodes", options->episodes, "Of every run; default 1e5");
   command->add_option("--seeds", options->seeds, "Runs of every preset; default 5")
       ->check(CLI::Range(std::uint64_t{1}, kMaxExperimentSeeds));
@@ -96,10 +97,9 @@ void add_compare(CLI::App& app, Task& task) {
       ->add_option("--target", options->target,
                    "nash (two players, zero-sum), cce, ce or optimal (one player); default: what "
                    "fits the game")
-      ->check(CLI::IsMember(std::vector<std::string>(kTargetNames.begin(), kTargetNames.end())));
+      ->check(one_of(kTargetNames));
   command->add_option("--threads", options->threads, "0 (default): one per core")
       ->check(CLI::Range(0, 1024));
-  command->add_flag("--quiet", options->quiet, "No remarks");
   command->add_flag("--json", options->as_json, "One JSON object, with the gap of every run");
   command->callback([options, &task] { task = [options] { return compare(*options); }; });
 }

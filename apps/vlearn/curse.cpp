@@ -26,7 +26,6 @@ struct Options {
   std::string players = "2-12";
   CurseSettings settings;
   std::uint64_t threads = 0;
-  bool quiet = false;
   bool as_json = false;
 };
 
@@ -59,21 +58,23 @@ ExitCode curse(Options options) {
   const CurseSettings& settings = options.settings;
   const std::filesystem::path out = options.out;
   // From here on Ctrl-C leaves a folder to go on from.
-  const CancelToken cancel = stop_on_signals();
+  const CancelToken cancel = stop_on_signals("keeping what was measured");
   CurseLog log(out, settings);
   const std::size_t had = log.runs().size();
-  if (had > 0 && !options.quiet) note(fmt::format("{} runs are there", had));
+  if (had > 0) note(fmt::format("{} runs are there", had));
   const auto begin = std::chrono::steady_clock::now();
   CurseHooks hooks;
   hooks.parallel.threads = options.threads;
   hooks.cancel = cancel;
   hooks.done = [&](const CurseRun& run) {
-    if (options.quiet) return;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
     note(fmt::format("{}: {}", short_time(elapsed.count()), text_of(run)));
   };
-  if (!measure_curse(settings, log, hooks)) {
-    note(fmt::format("stopped after {} runs; go on with the same command", log.runs().size()));
+  Progress progress({.work = "measuring"});
+  const bool measured = measure_curse(settings, log, hooks);
+  progress.end();
+  if (!measured) {
+    warn(fmt::format("stopped after {} runs; go on with the same command", log.runs().size()));
     return ExitCode::checkpointed;
   }
   log.put_in_order();
@@ -84,7 +85,7 @@ ExitCode curse(Options options) {
   write_file(out / "curse.csv", curse_csv(log));
   write_file(out / "curse.svg", curse_svg(settings, log));
   print(options.as_json ? json : table);
-  if (!options.quiet) note("files: " + out.string());
+  note("files: " + out.string());
   return ExitCode::good;
 }
 
@@ -113,7 +114,6 @@ void add_curse(CLI::App& experiment, Task& task) {
       ->check(CLI::Range(0.001, 1e6));
   command->add_option("--threads", options->threads, "0 (default): one per core")
       ->check(CLI::Range(0, 1024));
-  command->add_flag("--quiet", options->quiet, "No remarks");
   command->add_flag("--json", options->as_json, "One JSON object");
   command->callback([options, &task] { task = [options] { return curse(*options); }; });
 }

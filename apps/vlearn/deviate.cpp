@@ -16,6 +16,7 @@
 #include "executed_output.h"
 #include "game_text.h"
 #include "interrupt.h"
+#include "progress.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/json.h"
 #include "vlearn/core/text.h"
@@ -114,6 +115,11 @@ ExitCode deviate(const Options& options) {
   wanted.start = executed.rule;
   wanted.output = executed.kind;
   wanted.cancel = stop_on_signals();
+  const std::size_t players = options.player ? 1 : frame.num_players();
+  // Of each player: what it learns from, what it is judged by; and once what all do.
+  Progress progress(
+      {.rate = {}, .per_run = players * (wanted.episodes + wanted.rollouts) + wanted.rollouts});
+  wanted.progress = [&](std::uint64_t episodes) { progress.report(0, episodes); };
   std::vector<FoundDeviation> found;
   try {
     if (executed.is_table) {
@@ -125,9 +131,11 @@ ExitCode deviate(const Options& options) {
       found = find_deviations(ref_of(game.game), open_policies(run, frame), wanted);
     }
   } catch (const Cancelled&) {
-    note("stopped before anything was found");
-    return ExitCode::interrupted;
+    progress.end();
+    warn("stopped before anything was found");
+    return interrupted();
   }
+  progress.end();
   const GameNames& names = game.about.names;
   print(options.as_json ? to_json(run, names, executed, wanted, found)
                         : to_text(run, names, executed, wanted, found));
@@ -158,7 +166,7 @@ void add_deviate(CLI::App& app, Task& task) {
   command
       ->add_option("--output", options->words.output,
                    "Which policy: nested, markov, marginals or table; default: as vlearn play")
-      ->check(CLI::IsMember({"nested", "markov", "marginals", "table"}));
+      ->check(one_of({"nested", "markov", "marginals", "table"}));
   command->add_option("--start", options->words.start,
                       "Where nested executions start: last, uniform, best or the number of an "
                       "episode; default: as vlearn play");

@@ -3,11 +3,14 @@
 #include "executed_output.h"
 
 #include <filesystem>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include "command.h"
 #include "vlearn/core/certificate.h"
 #include "vlearn/core/error.h"
+#include "vlearn/core/text.h"
 #include "vlearn/run/certify_run.h"
 #include "vlearn/run/stored_policies.h"
 
@@ -73,6 +76,10 @@ StartRule start_of(const std::string& word) {
     throw Error(ErrorKind::usage, "--start best", "no certificate names a best episode here",
                 "run vlearn certify RUN --start best first, or use last, uniform or the number of "
                 "an episode");
+  }
+  const std::vector<std::string_view> known = {"last", "uniform", "best"};
+  if (const std::string meant = suggestion(word, known); !meant.empty()) {
+    throw Error(ErrorKind::usage, "--start", "is '" + printable(word, 100) + "'", meant);
   }
   return {StartRule::Kind::at, parse_count("--start", word)};
 }

@@ -35,7 +35,6 @@ struct EfficiencyOptions {
   std::uint64_t seeds = 5;
   std::string reference_episodes = "1e6";
   std::uint64_t threads = 0;
-  bool quiet = false;
   bool as_json = false;
 };
 
@@ -71,7 +70,7 @@ ExitCode efficiency(const EfficiencyOptions& options) {
   const std::filesystem::path out =
       options.out.empty() ? usual : std::filesystem::path(options.out);
   // From here on Ctrl-C leaves a folder to go on from.
-  const CancelToken cancel = stop_on_signals();
+  const CancelToken cancel = stop_on_signals("keeping what was measured");
   EfficiencyLog log(out, settings);
   std::size_t parts = 0;
   for (const SuiteGame& game : settings.games) {
@@ -79,7 +78,9 @@ ExitCode efficiency(const EfficiencyOptions& options) {
   }
   const auto begin = std::chrono::steady_clock::now();
   const std::size_t had = log.size();
-  if (had > 0 && !options.quiet) note(fmt::format("{} of {} parts are there", had, parts));
+  Progress progress({.unit = fmt::format("of {} parts", parts), .rate = {}, .per_run = parts});
+  progress.report(0, had);
+  if (had > 0) note(fmt::format("{} of {} parts are there", had, parts));
   EfficiencyHooks hooks;
   hooks.parallel.threads = options.threads;
   hooks.cancel = cancel;
@@ -89,13 +90,15 @@ ExitCode efficiency(const EfficiencyOptions& options) {
   hooks.find = find;
   hooks.done = [&](const PartResult& result) {
     log.add(result);
-    if (options.quiet) return;
+    progress.report(0, log.size());
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
     note(fmt::format("{} of {}, {}: {}", log.size(), parts, short_time(elapsed.count()),
                      text_of(settings, result)));
   };
-  if (!measure_efficiency(settings, hooks)) {
-    note(
+  const bool measured = measure_efficiency(settings, hooks);
+  progress.end();
+  if (!measured) {
+    warn(
         fmt::format("stopped with {} of {} parts; go on with the same command", log.size(), parts));
     return ExitCode::checkpointed;
   }
@@ -108,7 +111,7 @@ ExitCode efficiency(const EfficiencyOptions& options) {
   write_file(out / "efficiency.csv", to_csv(summary));
   write_file(out / "efficiency.svg", to_svg(summary));
   print(options.as_json ? json : table);
-  if (!options.quiet) note("files: " + out.string());
+  note("files: " + out.string());
   return ExitCode::good;
 }
 
@@ -136,7 +139,7 @@ void add_efficiency(CLI::App& experiment, Task& task) {
   command
       ->add_option("--target", options->target,
                    "cce (default; nash where a game is zero-sum) or ce (games of two players)")
-      ->check(CLI::IsMember({"cce", "ce"}));
+      ->check(one_of({"cce", "ce"}));
   command->add_option("--games", options->games, "Some of the games, with commas; default all")
       ->delimiter(',');
   command->add_option("--seeds", options->seeds, "Of every game; default 5")
@@ -149,7 +152,6 @@ void add_efficiency(CLI::App& experiment, Task& task) {
                       "Of the reference, default 1e6; the others play in proportion");
   command->add_option("--threads", options->threads, "0 (default): one per core")
       ->check(CLI::Range(0, 1024));
-  command->add_flag("--quiet", options->quiet, "No remarks");
   command->add_flag("--json", options->as_json, "One JSON object");
   command->callback([options, &task] { task = [options] { return efficiency(*options); }; });
 }
@@ -159,7 +161,6 @@ struct LeversOptions {
   std::uint64_t seeds = 8;
   std::string episodes = "1e4";
   std::uint64_t threads = 0;
-  bool quiet = false;
   bool as_json = false;
 };
 
@@ -171,16 +172,15 @@ ExitCode measure_worth(const LeversOptions& options) {
   LeverHooks hooks;
   hooks.parallel.threads = options.threads;
   hooks.cancel = stop_on_signals();
-  if (!options.quiet) {
-    // A line for each seed of a game, not for each run: there are many.
-    hooks.progress = [](std::size_t runs, std::size_t all) {
-      if (runs % levers().size() == 0) note(fmt::format("{} of {} runs", runs, all));
-    };
-  }
+  const std::size_t all_runs = settings.games.size() * settings.seeds * levers().size();
+  Progress progress({.unit = fmt::format("of {} runs", all_runs), .rate = {}, .per_run = all_runs});
+  progress.report(0, 0);
+  hooks.progress = [&](std::size_t runs, std::size_t /*all*/) { progress.report(0, runs); };
   const std::optional<LeverResults> results = measure_levers(settings, hooks);
+  progress.end();
   if (!results) {
-    note("stopped before all runs had ended");
-    return ExitCode::interrupted;
+    warn("stopped before all runs had ended");
+    return interrupted();
   }
   print(options.as_json ? to_json(*results) : to_text(*results));
   return ExitCode::good;
@@ -210,7 +210,6 @@ void add_levers(CLI::App& experiment, Task& task) {
   command->add_option("--episodes", options->episodes, "Of every run; default 1e4");
   command->add_option("--threads", options->threads, "0 (default): one per core")
       ->check(CLI::Range(0, 1024));
-  command->add_flag("--quiet", options->quiet, "No remarks");
   command->add_flag("--json", options->as_json, "One JSON object, with the gap of every run");
   command->callback([options, &task] { task = [options] { return measure_worth(*options); }; });
 }
@@ -228,14 +227,20 @@ ExitCode regret(const RegretOptions& options) {
   ParallelOptions parallel{.threads = options.threads};
   parallel.cancel = stop_on_signals();
   std::vector<RuleRegret> rules;
+  Progress progress({.unit = fmt::format("of {} rules", options.rules.size()),
+                     .rate = {},
+                     .per_run = options.rules.size()});
+  progress.report(0, 0);
   try {
     for (const std::string& word : options.rules) {
       rules.push_back(measure_regret(named<RuleName>(kRuleNames, word), settings, parallel));
+      progress.report(0, rules.size());
     }
   } catch (const Cancelled&) {
-    note("stopped before all was played");
-    return ExitCode::interrupted;
+    warn("stopped before all was played");
+    return interrupted();
   }
+  progress.end();
   print(options.as_json ? to_json(settings, rules) : to_text(settings, rules));
   return ExitCode::good;
 }
@@ -255,7 +260,7 @@ void add_regret(CLI::App& experiment, Task& task) {
                    fmt::format("Which, with commas: {}; default ftrl,tsallis,noise-scaled",
                                fmt::join(kRuleNames, ", ")))
       ->delimiter(',')
-      ->check(CLI::IsMember(std::vector<std::string>(kRuleNames.begin(), kRuleNames.end())));
+      ->check(one_of(kRuleNames));
   command->add_option("--seeds", options->seeds, "Plays against each adversary; default 20")
       ->check(CLI::Range(std::uint64_t{1}, kMaxExperimentSeeds));
   command->add_option("--threads", options->threads, "0 (default): one per core")

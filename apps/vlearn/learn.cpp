@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "interrupt.h"
 #include "learn_baseline.h"
 #include "progress.h"
+#include "terminal.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/hash.h"
 #include "vlearn/core/parallel.h"
@@ -72,7 +74,6 @@ struct Options {
   std::string certify = "auto";
   std::optional<double> until_gap;
   bool force = false;
-  bool quiet = false;
   bool as_json = false;
 };
 
@@ -243,16 +244,18 @@ void learn_one(Run& run,
   RunFolder folder(run.out, config_to_json(title, run.config),
                    run.config.history ? frame.num_players() : 0, run.existing);
   folder.open(state, title, run.config,
-              [](const std::string& message) { note("not used: " + message); });
+              [](const std::string& message) { warn("not used: " + message); });
   const Clock::time_point begin = Clock::now();
-  hooks.row = [&](const MetricsRow& row) {
-    const std::chrono::duration<double> elapsed = Clock::now() - begin;
-    folder.add(row, elapsed.count());
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  hooks.row = [&, seen = hooks.row](const MetricsRow& row) {
+    folder.add(row, elapsed());
+    if (seen) seen(row);
   };
   hooks.checkpoint = [&] { folder.save_checkpoint(state); };
   if (hooks.progress) hooks.progress(trainer->episodes());
   try {
     run.result = learn(*trainer, frame, run.config, hooks);
+    const double learned = elapsed();
     folder.finish_history(state);
     const Stopped stopped = run.result->stopped;
     // Who interrupts a run does not want to wait.
@@ -260,15 +263,20 @@ void learn_one(Run& run,
       run.certificate = folder.complete() ? stored_certificate(run, title, frame)
                                           : certify_run(run, title, game, *certifier, parallel);
     }
+    const double certified = elapsed();
     JsonWriter json;
     write_run(json, title, game, run);
     folder.finish(json.end_object().text() + "\n", *trainer, frame, run.config, run.certificate,
                   stopped);
+    explain(
+        fmt::format("seed {}: {:.3g} s of learning, {:.3g} s for the certificate, {:.3g} s "
+                    "for the files",
+                    run.config.seed, learned, certified - learned, elapsed() - certified));
   } catch (const Error&) {
-    note(how_to_go_on(run.out, title));
+    warn(how_to_go_on(run.out, title));
     throw;
   }
-  if (run.result->stopped == Stopped::interrupt) note(how_to_go_on(run.out, title));
+  if (run.result->stopped == Stopped::interrupt) warn(how_to_go_on(run.out, title));
 }
 
 std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& run) {
@@ -284,8 +292,10 @@ std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& ru
                   run.result->stopped == Stopped::episodes || run.result->stopped == Stopped::gap
                       ? ""
                       : fmt::format(" (stopped by {})", name_of(run.result->stopped)));
-  text += fmt::format("{:<20}{:>14}{:>14}{:>14}", "player", "value", "mean return", "upper");
-  text += more ? fmt::format("{:>14}{:>14}\n", "lower", "gap bound") : "\n";
+  std::string heading =
+      fmt::format("{:<20}{:>14}{:>14}{:>14}", "player", "value", "mean return", "upper");
+  if (more) heading += fmt::format("{:>14}{:>14}", "lower", "gap bound");
+  text += paint(Style::heading, heading) + "\n";
   for (std::size_t j = 0; j < std::min(players.size(), kShownPlayers); ++j) {
     text += fmt::format("{:<20}{:>14.6g}{:>14.6g}{:>14.6g}",
                         printable(game.about.names.player(Player(j)), 18), players[j].value,
@@ -298,14 +308,11 @@ std::string text_of(const RunTitle& title, const LoadedGame& game, const Run& ru
   }
   if (run.result->data_certificate) text += gap_text(*run.result->data_certificate);
   if (run.certificate) {
-    text += gap_text(*run.certificate);
-    text += fmt::format("run folder: {}\n", printable(run.out.string()));
-    return text;
+    text += gap_text(*run.certificate, run.config.until_gap);
+  } else {
+    text += fmt::format("guarantee: {}\n", guarantee_of(run.config, run.result->last.episode));
   }
-  text +=
-      fmt::format("guarantee: {}\nrun folder: {}\n",
-                  guarantee_of(run.config, run.result->last.episode), printable(run.out.string()));
-  return text;
+  return text + run_folder_text(run.out);
 }
 
 bool wants_certificate(const Options& options,
@@ -325,7 +332,7 @@ bool wants_certificate(const Options& options,
   }
   const double cost = relative_cost(game.game, config.output);
   const bool wanted = options.certify == "on" || options.until_gap || cost <= kMostCertifyCost;
-  if (tell && !options.quiet) {
+  if (tell) {
     note(fmt::format("certifying {} about {:.2g} times the work of learning{}",
                      wanted ? "adds" : "would add", cost,
                      wanted ? "" : ": left out (--certify on to have it all the same)"));
@@ -372,7 +379,7 @@ LoadedGame load_to_resume(const std::string& word) {
   try {
     return load(word);
   } catch (const Error&) {
-    note("where the game has moved, say where it is: vlearn learn GAME --resume RUN");
+    warn("where the game has moved, say where it is: vlearn learn GAME --resume RUN");
     throw;
   }
 }
@@ -390,6 +397,27 @@ void check_stored(const StoredRun& stored, const std::string& game_hash) {
     throw Error(ErrorKind::input, file, "is a run of another game than the one that was given",
                 "give the game's file as it was: vlearn learn GAME --resume RUN");
   }
+}
+
+/// For who asked with --verbose.
+void explain_choices(const Options& options,
+                     const RunTitle& title,
+                     const LearnConfig& config,
+                     std::size_t runs) {
+  const LearnerOptions& learner = config.learner;
+  explain(fmt::format(
+      "preset {}: rule {}{}, bonus {}, output {}", title.preset.empty() ? "none" : title.preset,
+      kRuleNames[static_cast<std::size_t>(learner.rule)],
+      learner.control_variate ? " with control variates" : "",
+      kBonusNames[static_cast<std::size_t>(learner.bonus)],
+      learner.monotone ? "table" : kCertifiedOutputNames[static_cast<std::size_t>(config.output)]));
+  explain(fmt::format(
+      "{} {}, {} threads at most, history {}, certificate {}", runs, runs == 1 ? "run" : "runs",
+      options.threads == 0 ? available_cores() : options.threads, config.history ? "kept" : "none",
+      config.certify ? "while it learns" : "none"));
+  if (!is_verbose()) return;
+  std::istringstream lines(config_to_json(title, config));
+  for (std::string line; std::getline(lines, line);) explain("config " + line);
 }
 
 ExitCode learn_all(Options options) {
@@ -432,12 +460,13 @@ ExitCode learn_all(Options options) {
     config = resolve_preset(options, game, title.preset);
     runs = new_runs(options, config);
   }
-  Progress progress({.quiet = options.quiet,
-                     .num_runs = runs.size(),
-                     .episodes_per_run = config.episodes.value_or(0),
-                     .steps_per_episode = frame.num_players() * frame.horizon(),
-                     .max_seconds = config.max_seconds.value_or(0.0)});
-  const CancelToken cancel = stop_on_signals();
+  explain_choices(options, title, config, runs.size());
+  Progress progress({.num_runs = runs.size(),
+                     .per_run = config.episodes.value_or(0),
+                     .steps_per_unit = frame.num_players() * frame.horizon(),
+                     .max_seconds = config.max_seconds.value_or(0.0),
+                     .wanted_gap = config.until_gap});
+  const CancelToken cancel = stop_on_signals("writing a checkpoint");
   LearnHooks common{.cancel = cancel};
   if (options.checkpoint_seconds > 0.0) common.checkpoint_seconds = options.checkpoint_seconds;
   if (!options.checkpoint_episodes.empty()) {
@@ -449,13 +478,16 @@ ExitCode learn_all(Options options) {
     if (i > 0 && cancel.requested()) return;
     LearnHooks hooks = common;
     hooks.progress = [&, i](std::uint64_t episodes) { progress.report(i, episodes); };
+    hooks.row = [&, i](const MetricsRow& row) {
+      if (row.certified_gap) progress.report_gap(i, row.episode, *row.certified_gap);
+    };
     learn_one(runs[i], title, game, hooks, inside);
   });
   progress.end();
   const std::size_t begun =
       runs.size() - std::erase_if(runs, [](const Run& run) { return !run.result; });
   if (begun < options.seeds) {
-    note(fmt::format("{} of {} seeds were not begun", options.seeds - begun, options.seeds));
+    warn(fmt::format("{} of {} seeds were not begun", options.seeds - begun, options.seeds));
   }
 
   JsonWriter json;
@@ -499,7 +531,6 @@ BaselineArguments with_shared(const Options& options, BaselineArguments argument
   arguments.threads = options.threads;
   arguments.out = options.out;
   arguments.force = options.force;
-  arguments.quiet = options.quiet;
   arguments.as_json = options.as_json;
   return arguments;
 }
@@ -522,15 +553,12 @@ void add_learn(CLI::App& app, Task& task) {
       "can "
       "have. The preset fast\nhas no proof: its certificate says how good the result is.\n\n" +
       what_game_is());
-  const auto words = [](const auto& names) {
-    return CLI::IsMember(std::vector<std::string>(names.begin(), names.end()));
-  };
   command->add_option("game", options->game, "GAME, see below");
   command
       ->add_option("--target", options->target,
                    "nash (two players, zero-sum), cce, ce or optimal (one player); default: what "
                    "fits the game")
-      ->check(words(kTargetNames));
+      ->check(one_of(kTargetNames));
   command->add_option("--episodes", options->episodes, "Episodes to play: 1000000 or 1e6");
   command->add_option("--max-time", options->max_time, "Stop after so many seconds, of all seeds");
   command->add_option("--seed", options->seed, "Of all randomness; the same seed, the same result");
@@ -548,7 +576,7 @@ void add_learn(CLI::App& app, Task& task) {
       ->add_option(
           "--history", options->history,
           "full (default): keep every visit, so that the output policy can be executed; none")
-      ->check(CLI::IsMember({"full", "none"}));
+      ->check(one_of({"full", "none"}));
   command->add_option("--resume", options->resume,
                       "Goes on with the run in this folder; its config says how, and every file "
                       "ends as if it had never stopped");
@@ -556,7 +584,7 @@ void add_learn(CLI::App& app, Task& task) {
       ->add_option("--certify", options->certify,
                    "on, off or auto (default): certify while it learns, unless that takes more "
                    "than 25 times as long as learning itself")
-      ->check(CLI::IsMember({"on", "off", "auto"}));
+      ->check(one_of({"on", "off", "auto"}));
   command->add_option("--until-gap", options->until_gap,
                       "Stop when the certified gap is at most this, in the units of the rewards; "
                       "exit code 4 when it is not reached");
@@ -571,32 +599,32 @@ void add_learn(CLI::App& app, Task& task) {
       ->add_option("--preset", options->preset,
                    "fast (default, where the result is certified), practical, rigorous (smallest "
                    "proven bonus) or paper (to the letter)")
-      ->check(words(kPresetNames));
+      ->check(one_of(kPresetNames));
   command->add_option("--rule", options->rule, "Bandit rule, in place of the preset's")
-      ->check(words(kRuleNames));
+      ->check(one_of(kRuleNames));
   command->add_option("--bonus", options->bonus, "paper, rigorous, practical, visits or none")
-      ->check(words(kBonusNames));
+      ->check(one_of(kBonusNames));
   command->add_option("--bonus-constant", options->bonus_constant,
                       "c of the bonus; default 11 (paper), 0.3 (practical), 0.1 (visits)");
   command->add_option("--loss-scale", options->loss_scale, "paper (/H) or step (/H_h)")
-      ->check(words(kLossScaleNames));
+      ->check(one_of(kLossScaleNames));
   command
       ->add_option("--value-weights", options->value_weights,
                    "c of the values' weights: paper (H) or step (H_h)")
-      ->check(words(kValueWeightsNames));
+      ->check(one_of(kValueWeightsNames));
   command
       ->add_option("--action-draws", options->action_draws,
                    "independent, or spread evenly over the visits of a state")
-      ->check(words(kActionDrawsNames));
+      ->check(one_of(kActionDrawsNames));
   command
       ->add_option("--output", options->output,
                    "Which policy is returned and certified: nested (the paper's), markov or, for "
                    "nash, marginals; default: the preset's")
-      ->check(CLI::IsMember({"nested", "markov", "marginals"}));
+      ->check(one_of({"nested", "markov", "marginals"}));
   command->add_option("--output-weights", options->output_weights,
                       "c of the output's weights; default: the preset's, else H");
   command->add_option("--control-variate", options->control_variate, "on or off")
-      ->check(CLI::IsMember({"on", "off"}));
+      ->check(one_of({"on", "off"}));
   command->add_flag(
       "--monotone", options->monotone,
       "Values never rise, and the output is a Markov policy; zero-sum and one player");
@@ -604,7 +632,6 @@ void add_learn(CLI::App& app, Task& task) {
   command->add_option("--delta", options->delta, "The probability with which bounds may fail");
   command->add_option("--horizon-episodes", options->horizon_episodes,
                       "K inside iota; default the episodes asked for, else 1e9");
-  command->add_flag("--quiet", options->quiet, "No progress");
   command->add_flag("--json", options->as_json, "One JSON object");
   // A resumed run has its config already.
   for (const char* other : {"--target",        "--episodes",

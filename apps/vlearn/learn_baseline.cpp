@@ -123,35 +123,32 @@ std::string text_of(const RunTitle& title,
             : std::string("no bound, which takes larger --horizon-episodes");
     text += fmt::format("optimism gap {:.6g}: {}\n", *result.last.optimism_gap, what);
   }
-  return text + certificate_text(result.certificate);
+  return text + certificate_text(result.certificate, config.until_gap);
 }
 
 }  // namespace
 
 void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
-  const auto words = [](const auto& names) {
-    return CLI::IsMember(std::vector<std::string>(names.begin(), names.end()));
-  };
   std::vector<std::string> algorithms = {kVLearning};
   algorithms.insert(algorithms.end(), kBaselineNames.begin(), kBaselineNames.end());
   command
       .add_option("--algorithm", arguments.algorithm,
                   "v-learning (default), or a centralised baseline that sees all actions and "
                   "rewards: nash-vi, multi-cce-vi, multi-ce-vi, plug-in")
-      ->check(CLI::IsMember(algorithms));
+      ->check(one_of(algorithms));
   command.add_option("--vi-bonus", arguments.bonus, "Of nash-vi: bernstein (default) or hoeffding")
-      ->check(words(kBaselineBonusNames));
+      ->check(one_of(kBaselineBonusNames));
   command.add_option("--vi-constant", arguments.constant,
                      "c of the bonus of nash-vi (default 0.0001, proven: 6), multi-cce-vi and "
                      "multi-ce-vi (0.01, proven: 1)");
   command
       .add_option("--vi-replan", arguments.replan,
                   "When they plan: doubling (default: of some count) or episode (each)")
-      ->check(words(kReplanNames));
+      ->check(one_of(kReplanNames));
   command
       .add_option("--vi-output", arguments.output,
                   "Which plan they return: newest (default) or least (optimism gap)")
-      ->check(words(kBaselineOutputNames));
+      ->check(one_of(kBaselineOutputNames));
   command.add_option("--max-memory", arguments.max_memory,
                      "Of a baseline: bytes of its tables at most; default 4 GiB, exit code 5 for "
                      "a game that needs more");
@@ -197,19 +194,22 @@ ExitCode learn_by_baseline(const BaselineArguments& arguments) {
   for (const Player player : all<Player>(frame.num_players())) {
     certificate.player_names.emplace_back(game.about.names.player(player));
   }
-  Progress progress({.quiet = arguments.quiet,
-                     .episodes_per_run = config.episodes.value_or(0),
-                     .steps_per_episode = frame.num_players() * frame.horizon(),
-                     .max_seconds = config.max_seconds.value_or(0.0)});
+  Progress progress({.per_run = config.episodes.value_or(0),
+                     .steps_per_unit = frame.num_players() * frame.horizon(),
+                     .max_seconds = config.max_seconds.value_or(0.0),
+                     .wanted_gap = config.until_gap});
   BaselineHooks hooks;
   hooks.progress = [&](std::uint64_t episodes) { progress.report(0, episodes); };
+  hooks.look = [&](const BaselineLook& look) {
+    progress.report_gap(0, look.episodes, look.gap.largest);
+  };
   hooks.parallel.threads = arguments.threads;
-  hooks.cancel = stop_on_signals();
+  hooks.cancel = stop_on_signals("keeping the best so far");
   std::optional<BaselineResult> result = learn_baseline(game.game, certificate, config, hooks);
   progress.end();
   if (!result) {
-    note("stopped before there was anything to return");
-    return hooks.cancel.requested() ? ExitCode::interrupted : ExitCode::gap;
+    warn("stopped before there was anything to return");
+    return hooks.cancel.requested() ? interrupted() : ExitCode::gap;
   }
   write_baseline(out, existing, title, config, *result);
   if (arguments.as_json) {
@@ -219,10 +219,9 @@ ExitCode learn_by_baseline(const BaselineArguments& arguments) {
     json.member("out", out.string());
     print(json.end_object().text() + "\n");
   } else {
-    print(text_of(title, config, *result) +
-          fmt::format("run folder: {}\n", printable(out.string())));
+    print(text_of(title, config, *result) + run_folder_text(out));
   }
-  if (result->stopped == Stopped::interrupt) return ExitCode::interrupted;
+  if (result->stopped == Stopped::interrupt) return interrupted();
   return config.until_gap && result->certificate.gap_upper > *config.until_gap ? ExitCode::gap
                                                                                : ExitCode::good;
 }

@@ -37,7 +37,6 @@ struct BaselineArguments {
   std::uint64_t threads = 0;
   std::string out;
   bool force = false;
-  bool quiet = false;
   bool as_json = false;
 };
 

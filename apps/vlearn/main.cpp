@@ -5,8 +5,13 @@
 // and turns what went wrong into a message on stderr and an exit code.
 #include <fmt/format.h>
 
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -15,13 +20,19 @@
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command.h"
+#include "interrupt.h"
+#include "progress_text.h"
+#include "terminal.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/float_environment.h"
 #include "vlearn/core/json.h"
+#include "vlearn/core/parallel.h"
 #include "vlearn/core/simd.h"
 #include "vlearn/core/text.h"
 #include "vlearn/core/version.h"
@@ -33,11 +44,6 @@ void print(std::string_view text) {
     throw Error(ErrorKind::resource, "standard output",
                 std::string("cannot be written: ") + std::strerror(errno));
   }
-}
-
-void note(std::string_view text) {
-  const std::string line = "vlearn: note: " + printable(text) + "\n";
-  static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
 }
 
 std::uint64_t parse_count(std::string_view option, const std::string& text) {
@@ -62,16 +68,93 @@ std::uint64_t parse_natural(std::string_view option, const std::string& text) {
   return number;
 }
 
+CLI::Validator one_of(std::vector<std::string> words) {
+  const std::string all = fmt::format("{}", fmt::join(words, ", "));
+  const std::string shown = fmt::format("{{{}}}", fmt::join(words, ","));
+  const auto check = [words = std::move(words), all](const std::string& word) {
+    if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
+    const std::vector<std::string_view> candidates(words.begin(), words.end());
+    const std::string meant = suggestion(word, candidates);
+    return fmt::format("is '{}'; {}want one of {}", printable(word, 100),
+                       meant.empty() ? "" : meant + " ", all);
+  };
+  return {check, shown};
+}
+
+std::string run_folder_text(const std::filesystem::path& run) {
+  const std::string path = printable(run.string());
+  return fmt::format("run folder: {}\nsee it:     vlearn report {}\n", path, path);
+}
+
 namespace {
 
-/// Help that leads with the examples, which each command keeps in its footer.
+/// "vlearn game", for `vlearn game show`: what stands before a sub-command.
+std::string path_before(const CLI::App& app) {
+  const CLI::App* const parent = app.get_parent();
+  if (parent == nullptr) return "";
+  const std::string before = path_before(*parent);
+  return before.empty() ? parent->get_name() : before + " " + parent->get_name();
+}
+
+/// Where a command stands in `vlearn --help`: by what one wants. Others are tools.
+constexpr std::array<std::pair<std::string_view, const char*>, 14> kGroups = {{
+    {"learn", "Learn and plan"},
+    {"solve", "Learn and plan"},
+    {"plan", "Learn and plan"},
+    {"compare", "Learn and plan"},
+    {"report", "Look"},
+    {"play", "Look"},
+    {"policy", "Look"},
+    {"certify", "Trust"},
+    {"verify", "Trust"},
+    {"deviate", "Trust"},
+    {"self-test", "Trust"},
+    {"doctor", "Trust"},
+    {"games", "Games"},
+    {"game", "Games"},
+}};
+
+void group_commands(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const auto* const found = std::find_if(kGroups.begin(), kGroups.end(), [&](const auto& entry) {
+      return entry.first == command->get_name();
+    });
+    command->group(found == kGroups.end() ? "Tools" : found->second);
+  }
+}
+
+/// Help that leads with the examples, which each command keeps in its footer, and keeps what all
+/// commands have on one line.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_description(const CLI::App* app) const override {
     return app->get_description() + "\n\n" + app->get_footer() + "\n\n";
   }
   std::string make_footer(const CLI::App* /*app*/) const override { return ""; }
+  std::string make_group(std::string group,
+                         bool is_positional,
+                         std::vector<const CLI::Option*> options) const override {
+    if (group != kEverywhere) return CLI::Formatter::make_group(group, is_positional, options);
+    return fmt::format(
+        "{}:\n"
+        "  --quiet, -v or --verbose, --color auto|always|never, --progress auto|always|never\n",
+        group);
+  }
 };
+
+/// With headings in bold, where there is colour.
+void print_help(const CLI::App& app) {
+  // App::help() would go on to the sub-command that was chosen.
+  const std::string before = path_before(app);
+  std::istringstream lines(app.get_formatter()->make_help(
+      &app, before + (before.empty() ? "" : " ") + app.get_name(), CLI::AppFormatMode::Normal));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    const bool heading = line.ends_with(':') && !line.starts_with(' ');
+    text += (heading ? paint(Style::heading, line) : line) + "\n";
+  }
+  print(text);
+}
 
 std::string join(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, " "));
@@ -118,29 +201,87 @@ const CLI::App& chosen(const CLI::App& app) {
   return next.empty() ? app : chosen(*next.front());
 }
 
-/// "vlearn game", for `vlearn game show`: what stands before a sub-command.
-std::string path_before(const CLI::App& app) {
-  const CLI::App* const parent = app.get_parent();
-  if (parent == nullptr) return "";
-  const std::string before = path_before(*parent);
-  return before.empty() ? parent->get_name() : before + " " + parent->get_name();
-}
-
 /// "see 'vlearn game show --help'", for the sub-command that was chosen.
 std::string see_help(const CLI::App& app) {
   const std::string before = path_before(chosen(app));
   return "see '" + before + (before.empty() ? "" : " ") + chosen(app).get_name() + " --help'";
 }
 
+/// "it belongs to 'vlearn learn'", for an option that other commands have.
+std::string whose(const CLI::App& app, const std::string& option) {
+  if (!option.starts_with("--")) return "";
+  std::vector<std::string> owners;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    const CLI::Option* const found = command->get_option_no_throw(option);
+    if (found != nullptr) owners.push_back("'vlearn " + command->get_name() + "'");
+  }
+  if (owners.empty() || owners.size() > 4) return "";
+  return fmt::format("it goes behind {}", fmt::join(owners, " or "));
+}
+
 /// The error for words that the parser could not place: the first of them, and what was meant.
 Error unknown_word(const CLI::App& app) {
+  // The level at which they stand: before or behind a sub-command.
+  const CLI::App& holder = app.remaining(false).empty() ? chosen(app) : app;
   const std::vector<std::string> extras = app.remaining(true);
   const std::string word = extras.empty() ? std::string() : extras.front();
-  const std::vector<std::string> known = known_words(chosen(app));
+  const std::string name = word.substr(0, word.find('='));  // of --option=value
+  const std::vector<std::string> known = known_words(holder);
   const std::vector<std::string_view> candidates(known.begin(), known.end());
-  std::string fix = suggestion(word, candidates);
+  std::string fix = suggestion(name, candidates);
+  if (fix.empty()) fix = whose(app, name);
   if (fix.empty()) fix = see_help(app);
   return {ErrorKind::usage, printable(word, 100), "is not known here", fix};
+}
+
+/// `vlearn help learn`, as `vlearn learn --help`.
+void add_help(CLI::App& app, Task& task) {
+  const auto words = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = app.add_subcommand("help", "Show the help of a command");
+  command->footer(
+      "Examples:\n"
+      "  vlearn help learn\n"
+      "  vlearn help game show");
+  command->add_option("command", *words, "Its name, and that of a command below it");
+  command->callback([words, &app, &task] {
+    task = [words, &app] {
+      const CLI::App* found = &app;
+      for (const std::string& word : *words) {
+        const std::vector<const CLI::App*> next = found->get_subcommands(
+            [&](const CLI::App* below) { return below->get_name() == word; });
+        if (next.empty()) {
+          const std::vector<std::string> known = known_words(*found);
+          const std::vector<std::string_view> candidates(known.begin(), known.end());
+          const std::string meant = suggestion(word, candidates);
+          throw Error(ErrorKind::usage, printable(word, 100), "is no command",
+                      meant.empty() ? "see 'vlearn --help'" : meant);
+        }
+        found = next.front();
+      }
+      print_help(*found);
+      return ExitCode::good;
+    };
+  });
+}
+
+/// With what it took, for who asked with --verbose.
+ExitCode run_task(const Task& task) {
+  if (!is_verbose()) return task();
+  const BuildInfo info = build_info();
+  explain(fmt::format("version {} ({}), SIMD {}, {} cores to use", info.version, info.commit,
+                      simd_target(), available_cores()));
+  const auto begin = std::chrono::steady_clock::now();
+  const ExitCode code = task();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds_of = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  explain(fmt::format("took {:.3g} s, {:.3g} s of processors, {}B of memory at most",
+                      seconds.count(), seconds_of(used.ru_utime) + seconds_of(used.ru_stime),
+                      short_number(1024.0 * static_cast<double>(used.ru_maxrss))));
+  return code;
 }
 
 ExitCode parse_and_run(int argc, char** argv) {
@@ -148,10 +289,9 @@ ExitCode parse_and_run(int argc, char** argv) {
   app.formatter(std::make_shared<HelpFormatter>());  // sub-commands inherit it
   app.footer(
       "Examples:\n"
-      "  vlearn learn rps --episodes 1e6   learn an equilibrium by playing\n"
-      "  vlearn games                  the games that come with it\n"
-      "  vlearn game show soccer       what a game is, and the exact value of uniform play\n"
-      "  vlearn self-test              check that this build computes what it should");
+      "  vlearn learn soccer --until-gap 0.05   learn an equilibrium until it is proven this good\n"
+      "  vlearn games                           the games that come with it\n\n"
+      "Each command has its own: vlearn COMMAND --help.");
   app.set_help_flag("-h,--help", "Show this text");
   bool version = false;
   bool as_json = false;
@@ -160,36 +300,46 @@ ExitCode parse_and_run(int argc, char** argv) {
   // Without a limit the words behind a command could be taken for further commands: `bench learn`.
   app.require_subcommand(0, 1);
   Task task;
-  add_bench(app, task);
-  add_compare(app, task);
-  add_experiment(app, task);
-  add_games(app, task);
-  add_game(app, task);
+  // In the order of `vlearn --help`.
   add_learn(app, task);
-  add_certify(app, task);
-  add_deviate(app, task);
+  add_solve(app, task);
   add_plan(app, task);
+  add_compare(app, task);
   add_play(app, task);
   add_policy(app, task);
   add_report(app, task);
-  add_self_test(app, task);
-  add_solve(app, task);
+  add_certify(app, task);
   add_verify(app, task);
+  add_deviate(app, task);
+  add_self_test(app, task);
+  add_doctor(app, task);
+  add_games(app, task);
+  add_game(app, task);
+  add_experiment(app, task);
+  add_bench(app, task);
+  add_help(app, task);
+  group_commands(app);
+  TerminalOptions terminal;
+  add_terminal_options(app, terminal);
+  use_color_among(argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    print(chosen(app).help(path_before(chosen(app))));
+    print_help(chosen(app));
     return ExitCode::good;
+  } catch (const CLI::ValidationError& error) {
+    throw Error(ErrorKind::usage, "", error.what());
   } catch (const CLI::ParseError& error) {
     if (!app.remaining(true).empty()) throw unknown_word(app);
     throw Error(ErrorKind::usage, "", error.what(), see_help(app));
   }
+  use_terminal(terminal);
   if (version) return print_version(as_json);
   if (as_json) {
     throw Error(ErrorKind::usage, "--json", task ? "stands before the command" : "stands alone",
                 task ? "write it behind: vlearn COMMAND --json" : "it goes with --version");
   }
-  if (task) return task();
+  if (task) return run_task(task);
   throw Error(ErrorKind::usage, "", "no command given", see_help(app));
 }
 
@@ -204,12 +354,11 @@ ExitCode code_of(ErrorKind kind) {
 }
 
 ExitCode complain(ExitCode code, const char* what) {
-  std::string text = "vlearn: " + printable(what) + "\n";
+  const std::string name = paint_error(Style::error, "vlearn:");
+  say(name + " " + printable(what));
   if (code == ExitCode::bug) {
-    text += "vlearn: this is a bug; please report it with the command you ran\n";
+    say(name + " this is a bug; please report it with the command you ran");
   }
-  // Where stderr is closed or full the exit code must do.
-  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
   return code;
 }
 
@@ -220,6 +369,8 @@ ExitCode guarded(int argc, char** argv) {
     return parse_and_run(argc, argv);
   } catch (const Error& error) {
     return complain(code_of(error.kind()), error.what());
+  } catch (const Cancelled&) {
+    return interrupted();
   } catch (const std::bad_alloc&) {
     return complain(ExitCode::resource, "out of memory");
   } catch (const std::filesystem::filesystem_error& error) {

@@ -241,7 +241,7 @@ void add_play(CLI::App& app, Task& task) {
           "nested (the paper's), markov: the visit is drawn anew at each step, which for nash is "
           "the product of marginals, or table: the Markov policy of --monotone and of solve; "
           "default: what the certificate is about, else what the run returns")
-      ->check(CLI::IsMember({"nested", "markov", "marginals", "table"}));
+      ->check(one_of({"nested", "markov", "marginals", "table"}));
   command->add_option("--episodes", options->episodes, "Of a run: episodes to play, default 1000");
   command->add_option("--seed", options->seed, "Of a run: what the game itself draws from");
   command->add_flag("--trace", options->trace, "Of a run: every step as a JSON line");

@@ -5,24 +5,18 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <vector>
+#include <thread>
+
+#include "progress_text.h"
 
 namespace vlearn::app {
 
 class Progress {
  public:
-  struct Options {
-    bool quiet = false;
-    std::size_t num_runs = 1;
-    std::uint64_t episodes_per_run = 0;   ///< 0: nobody knows
-    std::uint64_t steps_per_episode = 1;  ///< agent-steps
-    double max_seconds = 0.0;             ///< 0: no limit
-  };
-  explicit Progress(const Options& options);
+  explicit Progress(Estimate::Options options);
   ~Progress() { end(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -30,31 +24,29 @@ class Progress {
   Progress& operator=(Progress&&) = delete;
 
   /// From any thread.
-  void report(std::size_t run, std::uint64_t episodes);
+  void report(std::size_t run, std::uint64_t units);
+  /// The certified gap of a run after so many units.
+  void report_gap(std::size_t run, std::uint64_t units, double gap);
   /// Removes the bar.
   void end();
 
  private:
   using Clock = std::chrono::steady_clock;
-  [[nodiscard]] std::uint64_t played() const;
-  /// How much of the work is done, from 0 to 1; 0 where nobody knows.
-  [[nodiscard]] double done(double seconds) const;
-  [[nodiscard]] std::string line(double seconds) const;
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(Clock::now() - begin_).count();
+  }
+  void draw_now_and_then();
+  void draw();
+  void say_now_and_then();
 
-  Options options_;
-  bool terminal_;
+  Estimate estimate_;
   Clock::time_point begin_ = Clock::now();
-  Clock::time_point last_ = begin_;
+  double last_line_ = 0.0;  // seconds
   double last_done_ = 0.0;  // at the last line
   std::mutex mutex_;
-  std::vector<std::uint64_t> episodes_;
-  std::vector<std::optional<std::uint64_t>> before_;  // of each run, when it was first heard of
-  bool bar_shown_ = false;
+  std::condition_variable ending_;
+  bool ended_ = false;
+  std::thread painter_;  // of the bar
 };
-
-/// "1.2k", "3.4M": three digits at most.
-[[nodiscard]] std::string short_number(double number);
-/// "12 s", "3 min", "2.5 h".
-[[nodiscard]] std::string short_time(double seconds);
 
 }  // namespace vlearn::app

@@ -3,6 +3,8 @@
 //
 // vlearn self-test: whether this binary, on this machine, computes what it should. Each check is
 // against a published or exactly known value.
+#include "self_test.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -11,11 +13,9 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "command.h"
@@ -137,8 +137,10 @@ bool container_round_trip() {
   }
 }
 
-ExitCode run(bool as_json) {
-  const std::vector<std::pair<std::string, std::function<bool()>>> checks = {
+}  // namespace
+
+const std::vector<SelfCheck>& self_checks() {
+  static const std::vector<SelfCheck> checks = {
       {"Philox4x32-10 gives its published answers", philox_known_answer},
       {"exp gives known values", exp_known_values},
       {"every vector width gives the same bits", vector_widths_agree},
@@ -147,11 +149,17 @@ ExitCode run(bool as_json) {
       {"one thread and four give the same result", threads_agree},
       {"a container is read back, and damage is found", container_round_trip},
   };
+  return checks;
+}
+
+namespace {
+
+ExitCode run(bool as_json) {
   bool all_good = true;
   std::string text;
   JsonWriter json;
   json.begin_object().member("schema", "vlearn.self-test/1").key("checks").begin_array();
-  for (const auto& [name, check] : checks) {
+  for (const auto& [name, check] : self_checks()) {
     const bool good = check();
     all_good = all_good && good;
     text += fmt::format("{:<6}{}\n", good ? "ok" : "WRONG", name);

@@ -9,12 +9,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "certificate_text.h"
 #include "command.h"
 #include "game_text.h"
 #include "interrupt.h"
+#include "progress.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/hash.h"
 #include "vlearn/core/json.h"
@@ -38,33 +40,37 @@ struct Options {
   std::string out;
   std::uint64_t threads = 0;
   bool force = false;
-  bool quiet = false;
   bool as_json = false;
 };
+
+Selection parse_selection(const std::string& word) {
+  const auto selection = selection_named(word);
+  if (!selection) {
+    const std::vector<std::string_view> known = {"welfare", "egalitarian", "player:1"};
+    const std::string meant = suggestion(word, known);
+    throw Error(ErrorKind::usage, "--select", "is '" + printable(word, 100) + "'",
+                meant.empty() ? "want welfare, egalitarian or player:N" : meant);
+  }
+  return *selection;
+}
 
 SolveConfig resolve(const Options& options, const Frame& frame) {
   SolveConfig config;
   config.target = options.target.empty() ? natural_target(frame) : *target_named(options.target);
   check_target(frame, config.target);
+  if (!options.select.empty()) config.selection = parse_selection(options.select);
   if (options.method == "auto") {
     // Who selects needs linear programs.
     const MethodChoice choice = options.select.empty()
                                     ? choose_method(frame, config.target)
                                     : MethodChoice{PlanMethod::lp, "it can select"};
     config.method = choice.method;
-    if (!options.quiet) {
-      note(fmt::format("method {}: {}", kPlanMethodNames[static_cast<std::size_t>(choice.method)],
-                       choice.reason));
-    }
+    note(fmt::format("method {}: {}", kPlanMethodNames[static_cast<std::size_t>(choice.method)],
+                     choice.reason));
   } else {
     config.method = named<PlanMethod>(kPlanMethodNames, options.method);
   }
   if (!options.select.empty()) {
-    const auto selection = selection_named(options.select);
-    if (!selection) {
-      throw Error(ErrorKind::usage, "--select", "is '" + printable(options.select, 100) + "'",
-                  "want welfare, egalitarian or player:N");
-    }
     if (config.method != PlanMethod::lp) {
       throw Error(ErrorKind::usage, "--select", "the method oftrl does not choose",
                   "use --method lp");
@@ -73,7 +79,6 @@ SolveConfig resolve(const Options& options, const Frame& frame) {
       throw Error(ErrorKind::usage, "--select", "is for cce and ce",
                   "the values of other targets leave no choice");
     }
-    config.selection = *selection;
   }
   const auto check_positive = [](const char* option, const std::optional<double>& number) {
     if (number && !(std::isfinite(*number) && *number > 0.0)) {
@@ -110,16 +115,18 @@ ExitCode solve(const Options& options) {
   }
   SolveHooks hooks;
   hooks.parallel.threads = options.threads;
-  hooks.cancel = stop_on_signals();
+  hooks.cancel = stop_on_signals("keeping the best so far");
   hooks.row = [&](const SolveRow& row) {
-    if (options.quiet || config.method == PlanMethod::lp) return;
+    if (config.method == PlanMethod::lp) return;
     note(fmt::format("round {}: certified gap {:.6g} after {} iterations", row.round, row.gap_upper,
                      row.iterations));
   };
+  Progress progress({.work = "planning"});
   std::optional<SolveResult> result = solve_game(game.game, certificate, config, hooks);
+  progress.end();
   if (!result) {
-    note("stopped before there was anything to return");
-    return hooks.cancel.requested() ? ExitCode::interrupted : ExitCode::gap;
+    warn("stopped before there was anything to return");
+    return hooks.cancel.requested() ? interrupted() : ExitCode::gap;
   }
   RunFolder::write_planned(out, existing, title, config, *result);
   if (options.as_json) {
@@ -129,10 +136,9 @@ ExitCode solve(const Options& options) {
     json.member("run", out.string());
     print(json.end_object().text() + "\n");
   } else {
-    print(certificate_text(result->certificate) +
-          fmt::format("run folder: {}\n", printable(out.string())));
+    print(certificate_text(result->certificate, config.until_gap) + run_folder_text(out));
   }
-  if (result->stopped == SolveStopped::interrupt) return ExitCode::interrupted;
+  if (result->stopped == SolveStopped::interrupt) return interrupted();
   const bool reached = result->certificate.gap_upper <= config.until_gap;
   return reached || !options.until_gap ? ExitCode::good : ExitCode::gap;
 }
@@ -157,11 +163,11 @@ void add_solve(CLI::App& app, Task& task) {
       ->add_option("--target", options->target,
                    "optimal (one player), nash (zero-sum), cce or ce; default: optimal, nash or "
                    "cce, whichever fits first")
-      ->check(CLI::IsMember(std::vector<std::string>(kTargetNames.begin(), kTargetNames.end())));
+      ->check(one_of(kTargetNames));
   command
       ->add_option("--method", options->method,
                    "lp, oftrl, or auto (default): lp where the programs are small")
-      ->check(CLI::IsMember({"lp", "oftrl", "auto"}));
+      ->check(one_of({"lp", "oftrl", "auto"}));
   command->add_option("--select", options->select,
                       "Of all cce or ce of a stage the best for: welfare (default, the sum), "
                       "egalitarian (the least value), player:N");
@@ -177,7 +183,6 @@ void add_solve(CLI::App& app, Task& task) {
   command->add_flag("--force", options->force, "Replace a run that is there");
   command->add_option("--threads", options->threads, "0 (default): one per core")
       ->check(CLI::Range(0, 1024));
-  command->add_flag("--quiet", options->quiet, "No remarks");
   command->add_flag("--json", options->as_json, "One JSON object");
   command->callback([options, &task] { task = [options] { return solve(*options); }; });
 }

@@ -14,6 +14,7 @@
 #include "command.h"
 #include "game_text.h"
 #include "interrupt.h"
+#include "progress.h"
 #include "vlearn/core/certificate.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/json.h"
@@ -168,8 +169,10 @@ ExitCode replay(const Options& options, const LoadedGame& loaded, const Certific
   const ScratchFolder scratch;
   const CancelToken cancel = stop_on_signals();
   const std::filesystem::path again = scratch.path() / "run";
+  Progress progress({.work = "playing the run again"});
   const std::string hash = replay_run(run, loaded, certificate.episodes, again, cancel);
-  if (cancel.requested()) return ExitCode::interrupted;
+  progress.end();
+  if (cancel.requested()) return interrupted();
   if (hash != *certificate.stream_hash) {
     if (run.version != build_info().version) {
       throw Error(ErrorKind::input, options.files.front(),
@@ -191,7 +194,7 @@ ExitCode replay(const Options& options, const LoadedGame& loaded, const Certific
                   verify(loaded.game, paths, with_files,
                          {.parallel = {.threads = options.threads, .cancel = cancel}}));
   } catch (const Cancelled&) {
-    return ExitCode::interrupted;
+    return interrupted();
   }
 }
 
@@ -210,8 +213,10 @@ ExitCode run(const Options& options) {
   const std::vector<std::filesystem::path> policies =
       policies_in({options.files.begin(), options.files.end() - 1},
                   frame_of(loaded.game).num_players(), certificate.output);
+  Progress progress({.work = "verifying"});
   const Verdict verdict =
       verify(loaded.game, policies, certificate, {.parallel = {.threads = options.threads}});
+  progress.end();
   return report(options, certificate, verdict);
 }
 

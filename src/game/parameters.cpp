@@ -101,8 +101,9 @@ std::string Parameters::word(std::string_view key,
   const std::string* const text = find(key);
   if (text == nullptr) return std::string(fallback);
   if (std::find(words.begin(), words.end(), *text) == words.end()) {
+    const std::string meant = suggestion(*text, words);
     refuse(fmt::format("{}: {}", family_, key), fmt::format("is '{}'", printable(*text, 50)),
-           fmt::format("want one of {}", fmt::join(words, ", ")));
+           meant.empty() ? fmt::format("want one of {}", fmt::join(words, ", ")) : meant);
   }
   return *text;
 }

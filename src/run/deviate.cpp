@@ -107,6 +107,7 @@ class Search {
         following[i].add(own);
         gains[i].add(deviate(*party, seeds.nature(), Episode(k), players_[i], models[i]) - own);
       }
+      count(players_.size() + 1);
     }
     std::vector<FoundDeviation> found;
     for (std::size_t i = 0; i < players_.size(); ++i) {
@@ -135,6 +136,12 @@ class Search {
     if (!(options_.confidence > 0.0 && options_.confidence < 1.0)) {
       refuse("confidence", "must lie between 0 and 1");
     }
+  }
+  /// Tells of episodes that were played, about once in a hundred.
+  void count(std::uint64_t episodes) {
+    played_ += episodes;
+    if (!options_.progress || played_ % 128 >= episodes) return;
+    options_.progress(played_);
   }
   /// What the player sees: the state, for ce also what it should do.
   [[nodiscard]] DeviationModel::Observation observe(Party& party, Player player, Step h, State s) {
@@ -169,6 +176,7 @@ class Search {
         model.learn(h, seen, action, rewards_[player.index()], next);
         seen = next;
       }
+      count(1);
       if (k + 1 < next_plan) continue;
       model.plan();
       next_plan += std::max<std::uint64_t>(next_plan / 8, 1);
@@ -256,6 +264,7 @@ class Search {
   std::vector<Player> players_;
   std::vector<Action> joint_;
   std::vector<double> rewards_;
+  std::uint64_t played_ = 0;  // episodes
 };
 
 }  // namespace

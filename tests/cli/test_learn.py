@@ -4,7 +4,6 @@
 
 import json
 import os
-import pty
 import signal
 import subprocess
 import time
@@ -223,27 +222,6 @@ class Learn(CommandTest):
             self.assertEqual(process.returncode, 75)
             self.assertEqual(json.loads(output)["stopped"], "interrupt")
             self.assertTrue((out / "result.json").exists())
-
-    def test_a_bar_on_a_terminal_and_nothing_where_it_is_quiet(self):
-        for extra, bar in (((), True), (("--quiet",), False)):
-            reader, writer = pty.openpty()
-            command = [VLEARN, "learn", "rps", "--max-time", "0.5", "--force", *extra]
-            subprocess.run(
-                command,
-                cwd=self.folder,
-                stderr=writer,
-                capture_output=False,
-                stdout=subprocess.DEVNULL,
-                check=True,
-            )
-            os.close(writer)
-            try:
-                shown = os.read(reader, 100_000).decode()
-            except OSError:  # nothing was written
-                shown = ""
-            os.close(reader)
-            self.assertEqual("agent-steps/s" in shown, bar)
-            self.assertEqual("[#" in shown or "[ " in shown, bar)
 
     def test_a_game_from_standard_input(self):
         text = self.good("game", "convert", "rps", "-")

@@ -24,6 +24,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -46,6 +47,9 @@ struct DeviateOptions {
   double confidence = 0.99;                     ///< of all lower bounds at once
   std::uint64_t seed = 1;                       ///< of everything that is drawn
   CancelToken cancel = {};                      ///< fires: Cancelled
+  /// How many episodes have been played, from time to time: of players x (episodes + rollouts) +
+  /// rollouts in all.
+  std::function<void(std::uint64_t episodes)> progress = {};
 };
 
 /// The best that was found for a player. Numbers are in the user's units.
