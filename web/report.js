@@ -670,9 +670,11 @@
     const where = el("p", { class: "where", id: "where", "aria-live": "polite" });
     const left = el("div");
     const right = el("div");
+    // A small map has room beside the mixture.
+    const wide = data.cells.some((cell) => cell.players.some((at) => at.avg.length > 5));
     const picture = el("div", { class: "scroll", id: "correlation", tabindex: "0", role: "group", "aria-label": "Joint chances" });
     const strength = el("p", { class: "note", id: "strength" });
-    const pairBox = el("div", { class: "full" }, el("h3", {}, "What two players do together"),
+    const pairBox = el("div", { class: wide ? "full" : null }, el("h3", {}, "What two players do together"),
       el("div", { class: "controls" }, other.node, toggle), strength, picture);
 
     function showPair() {
@@ -721,7 +723,7 @@
     }
 
     const controls = el("div", { class: "controls" }, player.node, step.node, place.node);
-    host.append(controls, where, el("div", { class: "explorer-grid" }, left, right, pairBox));
+    host.append(controls, where, el("div", { class: "explorer-grid" }, wide ? left : el("div", {}, left, pairBox), right, wide ? pairBox : null));
     show();
     const pick = (h, s) => {
       const at = index.get(`${h},${s}`);

@@ -72,9 +72,17 @@ std::vector<RunView> view_all(const Options& options) {
   return views;
 }
 
-/// "report: runs/rps-1/report.html (183 kB)"
-std::string as_text(const std::filesystem::path& path, std::uint64_t bytes) {
-  return fmt::format("report: {} ({} kB)\n", printable(path.string()), (bytes + 999) / 1000);
+/// What was found, and "report: runs/rps-1/report.html (183 kB)".
+std::string as_text(const std::filesystem::path& path,
+                    std::uint64_t bytes,
+                    const std::vector<RunView>& views) {
+  std::string text;
+  for (const RunView& view : views) {
+    if (views.size() > 1) text += printable(view.path) + ": ";
+    text += printable(headline_of(view)) + "\n";
+  }
+  return text +
+         fmt::format("report: {} ({} kB)\n", printable(path.string()), (bytes + 999) / 1000);
 }
 
 std::string as_json(const std::filesystem::path& path,
@@ -105,7 +113,7 @@ ExitCode report(const Options& options) {
   AtomicFile file(path);
   file.write(std::as_bytes(std::span(page)));
   file.commit();
-  print(options.as_json ? as_json(path, page.size(), views) : as_text(path, page.size()));
+  print(options.as_json ? as_json(path, page.size(), views) : as_text(path, page.size(), views));
   ExitCode code = ExitCode::good;
   for (const RunView& view : views) {
     if (view.verification.outcome != Verification::Outcome::refuted) continue;

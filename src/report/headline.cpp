@@ -9,6 +9,7 @@
 
 #include "figures.h"
 #include "page_parts.h"
+#include "vlearn/report/page.h"
 
 namespace vlearn {
 namespace {
@@ -137,6 +138,8 @@ void add_tiles(Html& html, const RunView& run) {
 }
 
 }  // namespace
+
+std::string headline_of(const RunView& run) { return sentence_of(run).text; }
 
 void add_headline(Html& html, const RunView& run) {
   const Sentence sentence = sentence_of(run);

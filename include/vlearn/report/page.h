@@ -16,4 +16,7 @@ namespace vlearn {
 /// bytes.
 [[nodiscard]] std::string report_page(std::span<const RunView> runs);
 
+/// What was found, in a sentence: the first of the page.
+[[nodiscard]] std::string headline_of(const RunView& run);
+
 }  // namespace vlearn
