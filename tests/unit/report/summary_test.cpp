@@ -49,8 +49,8 @@ std::vector<double> all_means(const std::vector<double>& numbers) {
 
 TEST(Summary, IntervalsAreThoseOfAllResamples) {
   // Of three, the least mean has the chance 1/27 > 2.5 %: the ends are the least and the largest
-  // number. 2000 draws of it are fewer than 50 with probability 2e-3 at either end; the seed is
-  // fixed.
+  // number. Of 2000 draws fewer than 51 have it with probability 1.7e-3 at either end; the seed
+  // is fixed.
   const std::vector<double> three = {1.0, 2.5, 10.0};
   EXPECT_EQ(all_means(three).size(), 27U);
   const MeanInterval of_three = bootstrap_interval(three);
