@@ -146,9 +146,9 @@ Finding look_at_disk() {
 
 /// Whether numbers are rounded to nearest and subnormal ones are kept, in the calling thread.
 bool numbers_are_sound() {
-  volatile double tiny = DBL_MIN;
+  const volatile double tiny = DBL_MIN;
   const volatile double half = tiny / 2.0;
-  volatile double one = 1.0;
+  const volatile double one = 1.0;
   const bool rounded = one + DBL_EPSILON / 2.0 == 1.0 && one + DBL_EPSILON * 0.75 > 1.0;
   return std::fegetround() == FE_TONEAREST && rounded && half > 0.0 && half * 2.0 == tiny;
 }

@@ -91,7 +91,7 @@ std::string bar_line(const Standing& standing, std::size_t columns, bool unicode
 }
 
 std::string plain_line(const Standing& standing) {
-  const std::string text =
+  std::string text =
       joined({standing.what, standing.rate,
               standing.gap.empty() ? "" : "certified " + with_wanted(standing), standing.left});
   if (standing.part <= 0.0) return text;
