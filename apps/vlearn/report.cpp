@@ -117,7 +117,7 @@ ExitCode report(const Options& options) {
   ExitCode code = ExitCode::good;
   for (const RunView& view : views) {
     if (view.verification.outcome != Verification::Outcome::refuted) continue;
-    note(fmt::format("{}: the certificate is refuted: {}", view.path, view.verification.message));
+    warn(fmt::format("{}: the certificate is refuted: {}", view.path, view.verification.message));
     code = ExitCode::gap;
   }
   return code;
@@ -142,7 +142,7 @@ void add_report(CLI::App& app, Task& task) {
   command->add_option("-o,--out", options->out,
                       "Where the page goes; default RUN/report.html, of several runs report.html");
   command->add_option("--verify", options->verify, "on (default) or off: derive certificates again")
-      ->check(CLI::IsMember({"on", "off"}));
+      ->check(one_of({"on", "off"}));
   command->add_option("--game", options->game, "GAME, where it is not any more where the run says");
   command->add_option("--threads", options->threads, "0 (default): one per core")
       ->check(CLI::Range(std::size_t{0}, kMaxThreads));

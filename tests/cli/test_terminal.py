@@ -15,6 +15,7 @@ import termios
 import time
 import unicodedata
 import unittest
+from pathlib import Path
 
 from command_test import VLEARN, CommandTest
 
@@ -154,11 +155,20 @@ class Bars(OnTerminal):
 
 
 class Signals(OnTerminal):
-    def begin(self, *arguments, out="run", rows=20):
+    def shim(self):
+        library = self.folder / "shim.so"
+        source = Path(__file__).parents[1] / "fault" / "shim.c"
+        compiler = os.environ.get("VLEARN_COMPILER", "c++")
+        flags = ("-shared", "-fPIC", "-o", library, "-ldl")
+        subprocess.run([compiler, "-x", "c", source, *flags], check=True)
+        return library
+
+    def begin(self, *arguments, out="run", rows=20, env=None):
         """A run that has played for a while, with stderr in a pipe."""
         process = subprocess.Popen(
             [VLEARN, *(arguments or LONG), "--out", out],
             cwd=self.folder,
+            env=env,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -199,14 +209,20 @@ class Signals(OnTerminal):
     def test_the_second_ends_it_at_once_and_the_run_goes_on(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             out = number.name
-            # A policy file for each player: good order takes much longer than the second signal.
-            learn = ("learn", "congestion:players=300", "--max-time", "600")
-            process = self.begin(*learn, out=out, rows=3)
+            preload = {"LD_PRELOAD": str(self.shim()), "SHIM_STOP": str(self.folder / "stop")}
+            learn = ("learn", "rps", "--max-time", "600")
+            process = self.begin(*learn, out=out, env=environment(**preload))
+            (self.folder / "stop").touch()
             process.send_signal(number)
-            while "stopping" not in process.stderr.readline():
-                self.assertIsNone(process.poll())
+            # It stands still in the middle of its checkpoint, where the second one finds it.
+            _, status = os.waitpid(process.pid, os.WUNTRACED)
+            self.assertTrue(os.WIFSTOPPED(status), status)
             process.send_signal(number)
-            self.assertEqual(process.wait(timeout=60), -number)
+            process.send_signal(signal.SIGCONT)
+            _, errors = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, -number)
+            self.assertIn("vlearn: stopping: writing a checkpoint", errors)
+            (self.folder / "stop").unlink()
             self.assertFalse((self.folder / out / "result.json").exists())
             self.resume(out)
             self.assertGreater(self.episodes(out), 0)

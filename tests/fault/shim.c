@@ -8,6 +8,7 @@
 //   SHIM_AT      the number of the call, from 1 on; none: only count
 //   SHIM_MODE    kill, torn, or the number of an error (28: the disk is full)
 //   SHIM_COUNT   a file that gets the number of calls when the program ends
+//   SHIM_STOP    once there is a file of this name, the next fsync stops the process (SIGSTOP), once
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -44,8 +45,16 @@ ssize_t write(int descriptor, const void* data, size_t size) {
   return real(descriptor, data, size);
 }
 
+static void stop_once(void) {
+  static int stopped;
+  const char* path = getenv("SHIM_STOP");
+  if (!path || access(path, F_OK) != 0 || __atomic_exchange_n(&stopped, 1, __ATOMIC_SEQ_CST)) return;
+  kill(getpid(), SIGSTOP);
+}
+
 int fsync(int descriptor) {
   int (*real)(int) = dlsym(RTLD_NEXT, "fsync");
+  stop_once();
   return refused(0, 0, 0, 0) ? -1 : real(descriptor);
 }
 
