@@ -30,13 +30,6 @@ bool has_table(const AnyGame& game) {
   return std::visit([](const auto& model) { return HasTable<decltype(model)>; }, game);
 }
 
-std::vector<std::size_t> first_cells(const Frame& frame) {
-  std::vector<std::size_t> first = {0};
-  for (const Step h : all<Step>(frame.horizon()))
-    first.push_back(first.back() + frame.num_states(h));
-  return first;
-}
-
 /// Joint actions of all cells of all steps; nothing where they are too many to keep a number of.
 std::optional<std::uint64_t> count_joint(const Frame& frame) {
   std::uint64_t sum = 0;
@@ -250,7 +243,7 @@ AssessedCells assess_nested(const AnyGame& game,
   const auto certifier =
       make_nested_certifier(game, policy.target(), files.front().header().weights);
   certifier->use(Crew::for_players(frame.num_players(), options.threads));
-  replay_profiles(files, files.front().episodes(), options,
+  replay_profiles(files, policy.episodes(), options,
                   [&](Step h, State s, std::span<const double> policies) {
                     certifier->visit(h, s, Profile(frame.action_begins(h, s), policies));
                   });
@@ -265,16 +258,24 @@ AssessedCells assess_nested(const AnyGame& game,
 
 }  // namespace
 
+std::vector<std::size_t> first_cells(const Frame& frame) {
+  std::vector<std::size_t> first = {0};
+  for (const Step h : all<Step>(frame.horizon())) {
+    first.push_back(first.back() + frame.num_states(h));
+  }
+  return first;
+}
+
 std::size_t count_cells(const Frame& frame) { return first_cells(frame).back(); }
 
-double assess_work(const AnyGame& game, const OutputPolicy& policy, std::uint64_t episodes) {
+double assess_work(const AnyGame& game, const OutputPolicy& policy) {
   const Frame& frame = policy.frame();
   const double learning = static_cast<double>(frame.num_players()) *
                           (100.0 + 10.0 * static_cast<double>(frame.max_actions()));
   // Three backups for a visit, says certify.h.
   const double backup = relative_cost(game, CertifiedOutput::nested) * learning / 3.0;
   const auto cells = static_cast<double>(count_cells(frame));
-  double parts = static_cast<double>(episodes) * static_cast<double>(frame.horizon());
+  double parts = static_cast<double>(policy.episodes()) * static_cast<double>(frame.horizon());
   if (policy.output() == CertifiedOutput::table) {
     parts = 0.0;
     for (std::size_t cell = 0; cell < count_cells(frame); ++cell) {
@@ -311,6 +312,7 @@ std::optional<StateGraph> graph_of(const AnyGame& game,
     chances = uniform;
   }
   StateGraph graph;
+  graph.uniform = !uniform.empty();
   for (const Step h : all<Step>(frame.horizon() - 1)) {
     for (const State s : all<State>(frame.num_states(h))) {
       const std::size_t cell = first_cell[h.index()] + s.index();

@@ -39,10 +39,9 @@ struct AssessedCells {
   std::string remark;  ///< why something is not known; may be empty
 };
 
-/// Multiplications that assess() takes, counted and not timed. The policy has all players.
-[[nodiscard]] double assess_work(const AnyGame& game,
-                                 const OutputPolicy& policy,
-                                 std::uint64_t episodes);
+/// Multiplications that assess() takes, counted and not timed. The policy needs not have all
+/// players.
+[[nodiscard]] double assess_work(const AnyGame& game, const OutputPolicy& policy);
 /// No report takes more than this for one thing: about half a minute.
 inline constexpr double kMostWork = 2e10;
 
@@ -56,6 +55,8 @@ inline constexpr double kMostWork = 2e10;
 [[nodiscard]] std::optional<StateGraph> graph_of(const AnyGame& game,
                                                  std::span<const std::vector<double>> chances);
 
+/// Where the (step, state) pairs of each step begin among those of all steps; at last their number.
+[[nodiscard]] std::vector<std::size_t> first_cells(const Frame& frame);
 /// (Step, state) pairs of a game, over all steps.
 [[nodiscard]] std::size_t count_cells(const Frame& frame);
 

@@ -9,6 +9,7 @@
 
 #include "vlearn/core/compensated.h"
 #include "vlearn/core/error.h"
+#include "vlearn/core/log.h"
 
 namespace vlearn {
 namespace {
@@ -138,6 +139,25 @@ class PairAverages {
       }
     }
   }
+  /// The sum of p(a, b) log2 [p(a, b) / (p(a) p(b))].
+  void fill_information() {
+    for (PairCell& pair : pairs_) {
+      const std::size_t width = size(pair.second);
+      std::vector<double> first(size(pair.first), 0.0);
+      std::vector<double> second(width, 0.0);
+      for (std::size_t place = 0; place < pair.chances.size(); ++place) {
+        first[place / width] += pair.chances[place];
+        second[place % width] += pair.chances[place];
+      }
+      double sum = 0.0;
+      for (std::size_t place = 0; place < pair.chances.size(); ++place) {
+        const double chance = pair.chances[place];
+        if (!(chance > 0.0)) continue;
+        sum += chance * (log(chance / first[place / width]) - log(second[place % width]));
+      }
+      pair.information = std::max(sum / log(2.0), 0.0);  // rounding may go below
+    }
+  }
   [[nodiscard]] std::vector<PairCell> take() { return std::move(pairs_); }
 
  private:
@@ -175,7 +195,11 @@ void fill_policies(CellView& cell, const CellSources& sources, const Candidate& 
     for (std::size_t j = 0; j < shown; ++j) played[begins[j] + part.played[j]] += part.share;
     last.assign(part.policies.begin(), part.policies.end());
   });
-  if (!policy.correlates()) pairs.move(1.0, averaged);
+  if (policy.correlates()) {
+    pairs.fill_information();
+  } else {
+    pairs.move(1.0, averaged);  // independent: what one does says nothing of the other
+  }
   const auto part_of = [&](const std::vector<double>& numbers, std::size_t j) {
     if (numbers.empty()) return std::vector<double>();
     return std::vector<double>(numbers.begin() + begins[j], numbers.begin() + begins[j + 1]);
@@ -211,10 +235,7 @@ std::vector<std::size_t> witness_begins(const Frame& frame, Target target, Playe
 void fill_witness(RunView& view, const CellSources& sources) {
   if (!sources.certificate) return;
   const Frame& frame = sources.policy.frame();
-  std::vector<std::size_t> first_cell = {0};
-  for (const Step h : all<Step>(frame.horizon())) {
-    first_cell.push_back(first_cell.back() + frame.num_states(h));
-  }
+  const std::vector<std::size_t> first_cell = first_cells(frame);
   for (std::size_t j = 0; j < view.shown_players.size(); ++j) {
     const Player player = view.shown_players[j];
     const std::vector<std::uint32_t>& witness =
@@ -244,6 +265,7 @@ CellView view_of(const RunView& view, const CellSources& sources, const Candidat
   const AssessedCells& assessed = sources.assessed;
   CellView cell{.h = place.h, .s = place.s, .name = names.state(place.h, place.s)};
   cell.visits = place.visits;
+  cell.counted = sources.policy.visits(place.cell);
   if (!assessed.reach.empty()) cell.reach = assessed.reach[place.cell];
   for (const Player player : view.shown_players) {
     PlayerCell& own = cell.players.emplace_back();
@@ -262,6 +284,7 @@ CellView view_of(const RunView& view, const CellSources& sources, const Candidat
 }  // namespace
 
 void fill_cells(RunView& view, const CellSources& sources, const ParallelOptions& options) {
+  view.correlates = sources.policy.correlates();
   const std::vector<Candidate> chosen = choose(candidates_of(view, sources), view.remarks);
   std::vector<CellView> cells(chosen.size());
   parallel_for(chosen.size(), options,

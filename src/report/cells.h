@@ -36,8 +36,8 @@ struct CellSources {
   std::span<const std::uint64_t> visits;  ///< of all cells; empty: of tables
 };
 
-/// Fills RunView::cells and adds remarks. The view has its shown players. Throws Error (input) for
-/// a witness of another game.
+/// Fills RunView::cells and ::correlates, and adds remarks. The view has its shown players. Throws
+/// Error (input) for a witness of another game.
 void fill_cells(RunView& view, const CellSources& sources, const ParallelOptions& options);
 
 }  // namespace vlearn

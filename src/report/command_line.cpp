@@ -101,7 +101,9 @@ void add_output(Command& command, const LearnConfig& config, const AnyGame& game
   if (config.certify != usual) command.add("--certify", config.certify ? "on" : "off");
 }
 
-std::string learn_command(const ConfigFile& file, const AnyGame& game) {
+std::string learn_command(const ConfigFile& file,
+                          const AnyGame& game,
+                          const std::string& game_word) {
   const LearnConfig& config = file.run.config;
   const std::string& word = file.run.title.preset;
   const auto* const found = std::find(kPresetNames.begin(), kPresetNames.end(), word);
@@ -110,7 +112,7 @@ std::string learn_command(const ConfigFile& file, const AnyGame& game) {
         fmt::format("is none of {}", fmt::join(kPresetNames, ", ")));
   }
   const auto preset = static_cast<Preset>(found - kPresetNames.begin());
-  Command command("vlearn learn " + shell_word(file.run.title.game));
+  Command command("vlearn learn " + shell_word(game_word));
   command.add("--target", name_of(config.learner.target)).add("--preset", word);
   command.add_given("--episodes", config.episodes).add_given("--until-gap", config.until_gap);
   command.add_given("--max-time", config.max_seconds).add("--seed", config.seed);
@@ -121,17 +123,14 @@ std::string learn_command(const ConfigFile& file, const AnyGame& game) {
   return command.text();
 }
 
-std::optional<double> number_in(const JsonValue& root, const char* key) {
-  const auto found = root.find(key);
-  return found ? std::optional(found->number()) : std::nullopt;
-}
-
 std::optional<std::uint64_t> count_in(const JsonValue& root, const char* key) {
   const auto found = root.find(key);
   return found ? std::optional(found->natural(UINT64_MAX)) : std::nullopt;
 }
 
-std::string baseline_command(const ConfigFile& file, const AnyGame& game) {
+std::string baseline_command(const ConfigFile& file,
+                             const AnyGame& game,
+                             const std::string& game_word) {
   const JsonValue root = file.document.root();
   const auto* const found =
       std::find(kBaselineNames.begin(), kBaselineNames.end(), file.run.algorithm);
@@ -140,7 +139,7 @@ std::string baseline_command(const ConfigFile& file, const AnyGame& game) {
   }
   const BaselineOptions usual =
       usual_options(static_cast<BaselineName>(found - kBaselineNames.begin()), frame_of(game));
-  Command command("vlearn learn " + shell_word(file.run.title.game));
+  Command command("vlearn learn " + shell_word(game_word));
   command.add("--algorithm", file.run.algorithm);
   command.add("--target", name_of(file.run.config.learner.target));
   const auto episodes = count_in(root, "episodes");
@@ -167,10 +166,12 @@ std::string baseline_command(const ConfigFile& file, const AnyGame& game) {
   return command.text();
 }
 
-std::string solve_command(const ConfigFile& file, const AnyGame& game) {
+std::string solve_command(const ConfigFile& file,
+                          const AnyGame& game,
+                          const std::string& game_word) {
   const JsonValue root = file.document.root();
   const SolveConfig usual;
-  Command command("vlearn solve " + shell_word(file.run.title.game));
+  Command command("vlearn solve " + shell_word(game_word));
   command.add("--target", name_of(file.run.config.learner.target));
   command.add("--method", root.at("method").string());
   if (const auto select = root.find("select")) {
@@ -202,13 +203,13 @@ std::string shell_word(std::string_view word) {
   return quoted + "'";
 }
 
-std::string command_of(const ConfigFile& config, const AnyGame& game) {
+std::string command_of(const ConfigFile& config, const AnyGame& game, const std::string& word) {
   switch (config.kind) {
     case RunView::Kind::learned: break;
-    case RunView::Kind::planned: return solve_command(config, game);
-    case RunView::Kind::baseline: return baseline_command(config, game);
+    case RunView::Kind::planned: return solve_command(config, game, word);
+    case RunView::Kind::baseline: return baseline_command(config, game, word);
   }
-  return learn_command(config, game);
+  return learn_command(config, game, word);
 }
 
 }  // namespace vlearn

@@ -20,10 +20,12 @@ namespace vlearn {
 OutputPolicy::OutputPolicy(const Frame& frame,
                            Target target,
                            CertifiedOutput output,
-                           std::vector<PolicyFile> files)
+                           std::vector<PolicyFile> files,
+                           std::uint64_t episodes)
     : frame_(frame),
       target_(target),
       output_(output),
+      episodes_(std::min(episodes, files.front().episodes())),
       files_(std::move(files)),
       first_cell_(files_.front().header().seat.first_cell) {
   // Walks go side by side, so all must be as long. Whoever executes a file goes by its own weights.
@@ -33,7 +35,8 @@ OutputPolicy::OutputPolicy(const Frame& frame,
                 file.header().weights == first.header().weights && file.header().target == target &&
                 file.episodes() == first.episodes();
     for (std::size_t cell = 0; fits && cell < first_cell_.back(); ++cell) {
-      fits = file.visits_before(cell, first.episodes()) == visits(cell);
+      fits =
+          file.visits_before(cell, first.episodes()) == first.visits_before(cell, first.episodes());
     }
     if (fits) continue;
     throw Error(ErrorKind::input, fmt::format("policy of player {}", file.header().player.number()),
@@ -55,7 +58,7 @@ std::size_t OutputPolicy::num_players() const noexcept {
 }
 
 std::uint64_t OutputPolicy::visits(std::size_t cell) const noexcept {
-  return files_.empty() ? 0 : files_.front().visits_before(cell, files_.front().episodes());
+  return files_.empty() ? 0 : files_.front().visits_before(cell, episodes_);
 }
 
 std::uint64_t OutputPolicy::num_parts(std::size_t cell) const noexcept {

@@ -21,11 +21,13 @@ namespace vlearn {
 class OutputPolicy {
  public:
   /// Of histories, those of all players or of the first ones, which fit the frame; it must live on.
-  /// Throws Error (input) where they are not of one run.
+  /// Executions draw from the visits of the first `episodes` episodes alone, all where there are
+  /// fewer. Throws Error (input) where they are not of one run.
   OutputPolicy(const Frame& frame,
                Target target,
                CertifiedOutput output,
-               std::vector<PolicyFile> files);
+               std::vector<PolicyFile> files,
+               std::uint64_t episodes);
   /// Of tables, those of all players. Throws Error (input) where they do not fit.
   OutputPolicy(const Frame& frame, Target target, std::vector<MarkovTable> tables);
 
@@ -40,7 +42,10 @@ class OutputPolicy {
   }
   [[nodiscard]] std::span<const PolicyFile> files() const noexcept { return files_; }
 
-  /// Of a history, how often the cell was visited; cells are counted over all steps.
+  /// Of a history, episodes whose visits are drawn from.
+  [[nodiscard]] std::uint64_t episodes() const noexcept { return episodes_; }
+
+  /// Of a history, visits of the cell that are drawn from; cells are counted over all steps.
   [[nodiscard]] std::uint64_t visits(std::size_t cell) const noexcept;
   /// Parts that for_each_part() goes through, at least one.
   [[nodiscard]] std::uint64_t num_parts(std::size_t cell) const noexcept;
@@ -90,6 +95,7 @@ class OutputPolicy {
   const Frame& frame_;
   Target target_;
   CertifiedOutput output_;
+  std::uint64_t episodes_ = 0;
   std::vector<PolicyFile> files_;
   std::vector<MarkovTable> tables_;
   std::vector<std::size_t> first_cell_;

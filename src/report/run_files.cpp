@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "vlearn/core/checked.h"
 #include "vlearn/core/container.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/file.h"
@@ -17,9 +18,6 @@ namespace vlearn {
 namespace {
 
 constexpr std::uint64_t kMaxConfig = std::uint64_t{1} << 20U;
-constexpr std::uint64_t kMaxLines = std::uint64_t{1} << 24U;  // bytes
-constexpr std::uint64_t kMaxTiming = std::uint64_t{1} << 26U;
-constexpr std::uint64_t kMaxTables = std::uint64_t{1} << 36U;
 constexpr std::array<std::string_view, 3> kSummaryRows = {"min", "mean", "max"};
 
 /// A number as files have it.
@@ -39,10 +37,59 @@ std::string text_of(const JsonValue& value) {
   throw value.error("is not a text, a number or a truth value");
 }
 
-std::optional<double> number_in(const JsonValue& object, std::string_view key) {
-  const std::optional<JsonValue> found = object.find(key);
-  if (!found) return std::nullopt;
-  return found->number();
+/// Bytes of metrics.jsonl or timing.jsonl, at most: ten thousand rows of all players, and 64 MiB of
+/// a few.
+std::uint64_t most_bytes(std::size_t num_players) {
+  constexpr std::uint64_t least = std::uint64_t{1} << 26U;
+  constexpr std::uint64_t rows = 10'000;
+  constexpr std::uint64_t of_player = 256;
+  return std::max(least, rows * of_player * (std::min(num_players, kPlayersInRows) + 1));
+}
+
+/// Whole lines as one array with a line for each row: so every message has the line of the file.
+JsonDocument parse_lines(std::string_view lines, const std::filesystem::path& file) {
+  std::string rows = "[";
+  rows.reserve(lines.size() + lines.size() / 16 + 2);
+  for (const char c : lines.substr(0, lines.size() - 1)) {
+    if (c == '\n') rows += ',';
+    rows += c;
+  }
+  rows += ']';
+  // A value has its key beside it.
+  constexpr std::uint64_t least_values = std::uint64_t{1} << 21U;
+  const std::uint64_t values = std::max(least_values, rows.size() / 8);
+  return JsonDocument::parse(
+      rows, file.string(),
+      {.max_bytes = rows.size(),
+       .max_values = static_cast<std::uint32_t>(std::min<std::uint64_t>(values, UINT32_MAX / 2))});
+}
+
+/// The items of parse_lines(), each one object on its line.
+template <class See>
+void for_each_row(const JsonDocument& document, const See& see) {
+  std::uint32_t line = 1;
+  for (const JsonValue row : document.root().items()) {
+    if (row.line() != line++ || !row.is_object()) throw row.error("is not one object on its line");
+    see(row);
+  }
+}
+
+/// Bytes of tables.safetensors of a game, at most: visits, three arrays of values and two of
+/// policies, beside the header and the commit.
+std::uint64_t most_table_bytes(const Frame& frame) {
+  const std::array<std::uint64_t, 3> cells = {sizeof(double), frame.horizon(), frame.max_states()};
+  const auto of_cells = checked_product(cells);
+  const auto of_policies = checked_multiply(2, frame.max_actions());
+  const auto of_players = of_policies ? checked_add(*of_policies, 3) : std::nullopt;
+  const auto of_all =
+      of_players ? checked_multiply(*of_players, frame.num_players()) : std::nullopt;
+  const auto arrays = of_cells && of_all && *of_all < UINT64_MAX
+                          ? checked_multiply(*of_cells, *of_all + 1)
+                          : std::nullopt;
+  const auto file =
+      arrays ? checked_add(*arrays, kMaxHeaderBytes + sizeof(std::uint64_t) + sizeof(Sha256Digest))
+             : std::nullopt;
+  return file.value_or(UINT64_MAX);
 }
 
 /// The values of all players in a row, and the largest of their bounds.
@@ -81,6 +128,12 @@ CurvePoint read_row(const JsonValue& row, const MetricsShape& shape, Metrics& me
 }
 
 }  // namespace
+
+std::optional<double> number_in(const JsonValue& object, std::string_view key) {
+  const std::optional<JsonValue> found = object.find(key);
+  if (!found) return std::nullopt;
+  return found->number();
+}
 
 ConfigFile read_config(const std::filesystem::path& run) {
   std::error_code failure;
@@ -149,11 +202,9 @@ std::optional<ResultFile> read_result(const std::filesystem::path& run, const Co
 }
 
 Metrics read_metrics(const std::filesystem::path& run, const MetricsShape& shape) {
-  // With more players than this, rows have the smallest, mean and largest of each number.
-  constexpr std::size_t most_players = 100;
   Metrics metrics;
   if (shape.kind == RunView::Kind::learned) {
-    for (std::size_t j = 1; j <= shape.num_players && shape.num_players <= most_players; ++j) {
+    for (std::size_t j = 1; j <= shape.num_players && shape.num_players <= kPlayersInRows; ++j) {
       metrics.series.push_back(std::to_string(j));
     }
     if (metrics.series.empty()) metrics.series.assign(kSummaryRows.begin(), kSummaryRows.end());
@@ -161,7 +212,7 @@ Metrics read_metrics(const std::filesystem::path& run, const MetricsShape& shape
   const std::filesystem::path file = run / "metrics.jsonl";
   std::error_code failure;
   if (!shape.ended && !std::filesystem::exists(file, failure)) return metrics;
-  const FileBytes bytes = FileBytes::read(file, kMaxLines);
+  const FileBytes bytes = FileBytes::read(file, most_bytes(shape.num_players));
   std::string_view text = bytes.text();
   const std::size_t whole = text.rfind('\n') + 1;  // of nothing: 0
   if (whole < text.size()) {
@@ -174,53 +225,49 @@ Metrics read_metrics(const std::filesystem::path& run, const MetricsShape& shape
     text = text.substr(0, whole);
   }
   if (text.empty()) return metrics;
-  // One array with a line for each row: so every message has the line of the file.
-  std::string rows = "[";
-  for (const char c : text.substr(0, text.size() - 1)) {
-    if (c == '\n') rows += ',';
-    rows += c;
-  }
-  const JsonDocument document = JsonDocument::parse(rows + "]", file.string());
-  std::uint32_t line = 1;
-  for (const JsonValue row : document.root().items()) {
-    if (row.line() != line++ || !row.is_object()) throw row.error("is not one object on its line");
+  for_each_row(parse_lines(text, file), [&](const JsonValue& row) {
     metrics.curve.push_back(read_row(row, shape, metrics));
-  }
+  });
   return metrics;
 }
 
-std::optional<double> read_seconds(const std::filesystem::path& run) {
+std::optional<double> read_seconds(const std::filesystem::path& run, std::size_t num_players) {
   const std::filesystem::path file = run / "timing.jsonl";
   std::error_code failure;
   if (!std::filesystem::exists(file, failure)) return std::nullopt;
-  const FileBytes bytes = FileBytes::read(file, kMaxTiming);
-  std::string_view text = bytes.text();
-  const std::size_t end = text.rfind('\n');
-  if (end == std::string_view::npos) return std::nullopt;
-  text = text.substr(0, end);
-  const std::size_t begin = text.rfind('\n') + 1;
-  const JsonDocument line =
-      JsonDocument::parse(text.substr(begin), fmt::format("{}: the last line", file.string()));
-  const std::optional<double> seconds = number_in(line.root(), "seconds");
-  return seconds ? seconds : number_in(line.root(), "cpu_seconds");
+  const FileBytes bytes = FileBytes::read(file, most_bytes(num_players));
+  const std::string_view text = bytes.text().substr(0, bytes.text().rfind('\n') + 1);
+  if (text.empty()) return std::nullopt;
+  std::optional<double> of_last;
+  double before = 0.0;
+  for_each_row(parse_lines(text, file), [&](const JsonValue& row) {
+    std::optional<double> seconds = number_in(row, "seconds");
+    if (!seconds) seconds = number_in(row, "cpu_seconds");
+    if (!seconds) return;
+    if (of_last && *seconds < *of_last) before += *of_last;
+    of_last = seconds;
+  });
+  return of_last ? std::optional(before + *of_last) : std::nullopt;
 }
 
 std::vector<std::uint64_t> read_visits(const std::filesystem::path& run, const Frame& frame) {
   const std::filesystem::path file = run / "tables.safetensors";
   std::error_code failure;
   if (!std::filesystem::exists(file, failure)) return {};
+  const std::size_t width = frame.max_states();
   ContainerArrays arrays = ContainerArrays::read(
       file,
-      [](const ContainerHeader& header) {
-        if (header.metadata("format") == "vlearn.tables/1") return;
-        throw header.error("format", "is not one that this version reads");
+      [&](const ContainerHeader& header) {
+        if (header.metadata("format") != "vlearn.tables/1") {
+          throw header.error("format", "is not one that this version reads");
+        }
+        const std::vector<std::uint64_t> wanted = {frame.horizon(), width};
+        if (header.at("visits", ElementType::u64).shape != wanted) {
+          throw header.error("visits", "has another shape than the game");
+        }
       },
-      kMaxTables);
+      most_table_bytes(frame));
   const std::vector<std::uint64_t> table = arrays.take<std::uint64_t>("visits");
-  const std::size_t width = frame.max_states();
-  if (table.size() != frame.horizon() * width) {
-    throw arrays.header().error("visits", "has another shape than the game");
-  }
   std::vector<std::uint64_t> visits;
   for (const Step h : all<Step>(frame.horizon())) {
     const auto* const begin = table.data() + h.index() * width;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,9 @@
 #include "vlearn/run/run_folder.h"
 
 namespace vlearn {
+
+/// The number under a key; nothing where there is none.
+[[nodiscard]] std::optional<double> number_in(const JsonValue& object, std::string_view key);
 
 /// config.json beside what it means.
 struct ConfigFile {
@@ -59,11 +63,14 @@ struct Metrics {
 };
 [[nodiscard]] Metrics read_metrics(const std::filesystem::path& run, const MetricsShape& shape);
 
-/// Seconds of the last whole line of timing.jsonl; nothing where there is none.
-[[nodiscard]] std::optional<double> read_seconds(const std::filesystem::path& run);
+/// Seconds by timing.jsonl, of whole lines; nothing where there are none. A run that was gone on
+/// with has had several processes, and each counts from 0: of each the largest is added.
+[[nodiscard]] std::optional<double> read_seconds(const std::filesystem::path& run,
+                                                 std::size_t num_players);
 
 /// How often each (step, state) was visited, of runs that keep no history: from tables.safetensors.
-/// Empty where it is missing. Throws Error (input) for tables of another shape.
+/// Empty where it is missing. Throws Error for tables of another shape, before they are read:
+/// input, or resource where they are larger than those of the game can be.
 [[nodiscard]] std::vector<std::uint64_t> read_visits(const std::filesystem::path& run,
                                                      const Frame& frame);
 

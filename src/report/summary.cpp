@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <string>
 
 #include "vlearn/core/assert.h"
+#include "vlearn/core/log.h"
 #include "vlearn/core/random.h"
 
 namespace vlearn {
@@ -22,7 +24,8 @@ double middle_mean(std::span<const double> sorted) {
   return sum / static_cast<double>(middle.size());
 }
 
-/// At every episode that has a gap in all of these runs.
+/// At episodes that have a gap in all of these runs. Resampling takes long: it is done only where
+/// somebody will look.
 void fill_gaps(RunGroup& group, std::span<const RunView> runs) {
   std::map<std::uint64_t, std::vector<double>> gaps;
   for (const std::size_t run : group.runs) {
@@ -32,10 +35,13 @@ void fill_gaps(RunGroup& group, std::span<const RunView> runs) {
     }
     for (const auto& [episode, gap] : own) gaps[episode].push_back(gap);
   }
-  for (const auto& [episode, of_runs] : gaps) {
-    if (of_runs.size() != group.runs.size()) continue;
-    group.episodes.push_back(episode);
-    group.gaps.push_back(bootstrap_interval(of_runs));
+  std::erase_if(gaps, [&](const auto& one) { return one.second.size() != group.runs.size(); });
+  std::vector<std::uint64_t> episodes;
+  episodes.reserve(gaps.size());
+  for (const auto& [episode, of_runs] : gaps) episodes.push_back(episode);
+  for (const std::size_t place : kept_places(episodes)) {
+    group.episodes.push_back(episodes[place]);
+    group.gaps.push_back(bootstrap_interval(gaps.at(episodes[place])));
   }
 }
 
@@ -73,6 +79,25 @@ MeanInterval bootstrap_interval(std::span<const double> numbers,
   }
   std::sort(means.begin(), means.end());
   return {mean, percentile(means, 2.5), percentile(means, 97.5)};
+}
+
+std::vector<std::size_t> kept_places(std::span<const std::uint64_t> episodes, std::size_t most) {
+  VLEARN_ASSERT(most >= 3);
+  std::vector<std::size_t> kept;
+  if (episodes.size() <= most) {
+    kept.resize(episodes.size());
+    std::iota(kept.begin(), kept.end(), std::size_t{0});
+    return kept;
+  }
+  const auto place = [&](std::size_t i) {
+    return log(static_cast<double>(std::max<std::uint64_t>(episodes[i], 1)));
+  };
+  const double least = (place(episodes.size() - 1) - place(0)) / static_cast<double>(most - 2);
+  for (std::size_t i = 0; i < episodes.size(); ++i) {
+    const bool last = i + 1 == episodes.size();
+    if (kept.empty() || last || place(i) - place(kept.back()) >= least) kept.push_back(i);
+  }
+  return kept;
 }
 
 std::vector<RunGroup> group_runs(std::span<const RunView> runs) {

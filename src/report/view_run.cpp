@@ -3,19 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "assess_cells.h"
 #include "cells.h"
 #include "command_line.h"
 #include "run_files.h"
-#include "vlearn/baseline/options.h"
 #include "vlearn/core/error.h"
+#include "vlearn/core/file.h"
 #include "vlearn/core/hash.h"
 #include "vlearn/core/text.h"
 #include "vlearn/report/run_view.h"
+#include "vlearn/run/baseline_folder.h"
 #include "vlearn/run/learn.h"
 #include "vlearn/run/stored_policies.h"
 #include "vlearn/verify/verify.h"
@@ -26,9 +28,13 @@ namespace {
 /// Visits of more cells than this are left out.
 constexpr std::size_t kMostVisits = 20'000;
 
-/// The game of a run: where it was, or where somebody says it is now.
-LoadedGame load_game_for(const StoredRun& run, const std::string& word) {
-  const std::string& where = word.empty() ? run.title.game : word;
+/// How the game of a run is named: as it was, or as somebody says it is now.
+const std::string& word_of(const StoredRun& run, const ViewOptions& options) {
+  return options.game.empty() ? run.title.game : options.game;
+}
+
+LoadedGame load_game_for(const StoredRun& run, const ViewOptions& options) {
+  const std::string& where = word_of(run, options);
   if (where == "-") {
     throw Error(ErrorKind::usage, run.path.string(), "has a game that came from standard input",
                 "put it into a file and name that with --game");
@@ -37,7 +43,7 @@ LoadedGame load_game_for(const StoredRun& run, const std::string& word) {
   try {
     game.emplace(load_game(where));
   } catch (const Error& error) {
-    if (!word.empty()) throw;
+    if (!options.game.empty()) throw;
     throw Error(error.kind(), error.place(), error.problem(),
                 fmt::format("{}{}where the game of {} has moved, name it with --game", error.fix(),
                             error.fix().empty() ? "" : "; ", run.path.string()));
@@ -50,7 +56,7 @@ LoadedGame load_game_for(const StoredRun& run, const std::string& word) {
   return std::move(*game);
 }
 
-GameView view_game(const LoadedGame& loaded, const std::string& word, const std::string& board) {
+GameView view_game(const LoadedGame& loaded, const std::string& word) {
   const Frame& frame = frame_of(loaded.game);
   GameView view;
   view.word = word;
@@ -74,7 +80,12 @@ GameView view_game(const LoadedGame& loaded, const std::string& word, const std:
       view.fewest_actions = std::min<std::size_t>(view.fewest_actions, begins[j + 1] - begins[j]);
     }
   }
-  view.board = board_of(board);
+  if (frame.start_known()) {
+    const std::span<const double> initial = frame.initial();
+    view.first_state =
+        static_cast<std::size_t>(std::ranges::max_element(initial) - initial.begin());
+  }
+  view.board = board_of(word);
   // A board is drawn state by state.
   if (view.board && view.board->positions.size() != frame.max_states()) view.board.reset();
   for (const KnownSolution& known : loaded.about.known) {
@@ -85,19 +96,59 @@ GameView view_game(const LoadedGame& loaded, const std::string& word, const std:
   return view;
 }
 
-/// Throws Error (input) unless it is of this run.
+/// What tells that a certificate is not of this run; empty where nothing does. Throws Error where a
+/// policy file cannot be read.
+std::string stranger_in(const Certificate& certificate,
+                        const StoredRun& run,
+                        const std::optional<ResultFile>& result,
+                        std::size_t num_players) {
+  if (certificate.game_hash != run.title.game_hash) return "game_hash is another";
+  if (certificate.target != run.config.learner.target) return "target is another";
+  if (certificate.players.size() != num_players) {
+    return fmt::format("it has {} players, not {}", certificate.players.size(), num_players);
+  }
+  if (certificate.output != CertifiedOutput::table && result &&
+      certificate.episodes != result->episodes) {
+    return fmt::format("episodes is {}, and {} were played", certificate.episodes,
+                       result->episodes);
+  }
+  if (certificate.stream_hash) {
+    // Nothing is left to compare it with.
+    return result ? "" : "stream_hash is of policies that were not kept";
+  }
+  const auto paths = policy_paths(run.path, num_players, certificate.output);
+  for (std::size_t j = 0; j < paths.size(); ++j) {
+    const FileBytes file = FileBytes::map(paths[j], kMaxPolicyBytes);
+    if (certificate.policy_hashes.at(j) == to_hex(sha256(file.bytes()))) continue;
+    return fmt::format("policy_hashes[{}] is not that of {}", j, paths[j].string());
+  }
+  return {};
+}
+
+/// Of a run that has not ended, one that does not fit is older than what was played since: it is
+/// left out. Else throws Error (input) unless it is of this run.
 std::optional<Certificate> certificate_at(const std::filesystem::path& path,
                                           const StoredRun& run,
-                                          std::size_t num_players) {
+                                          const std::optional<ResultFile>& result,
+                                          RunView& view) {
   std::error_code failure;
   if (!std::filesystem::exists(path, failure)) return std::nullopt;
-  Certificate certificate = read_certificate(path);
-  if (certificate.players.size() != num_players || certificate.game_hash != run.title.game_hash ||
-      certificate.target != run.config.learner.target) {
-    throw Error(ErrorKind::input, path.string(), "is not of this run",
+  std::string stranger;
+  try {
+    Certificate certificate = read_certificate(path);
+    stranger = stranger_in(certificate, run, result, view.game.players.size());
+    if (stranger.empty()) return certificate;
+  } catch (const Error& error) {
+    if (result) throw;
+    stranger = error.what();
+  }
+  if (result) {
+    throw Error(ErrorKind::input, path.string(), fmt::format("is not of this run: {}", stranger),
                 "certify it again: vlearn certify RUN");
   }
-  return certificate;
+  view.remarks.push_back(fmt::format("{} is left out: it is not of what was played so far ({})",
+                                     path.filename().string(), stranger));
+  return std::nullopt;
 }
 
 Verification verify_run(const StoredRun& run,
@@ -113,7 +164,7 @@ Verification verify_run(const StoredRun& run,
   } else if (certificate->stream_hash) {
     verification.message = fmt::format(
         "the run kept no policies; play it again to verify it: vlearn verify --replay {} {} {}",
-        shell_word(run.title.game), shell_word(run.path.string()),
+        shell_word(word_of(run, options)), shell_word(run.path.string()),
         shell_word(certificate_path(run.path).string()));
   } else if (!options.verify) {
     verification.message = "nobody asked for it";
@@ -129,7 +180,7 @@ Verification verify_run(const StoredRun& run,
   return verification;
 }
 
-/// Whether the optimism gap of a baseline bounds anything: as is_proven() says of its config.
+/// Whether the optimism gap of a baseline bounds anything.
 bool is_proven(const ConfigFile& config, std::uint64_t episodes) {
   const JsonValue root = config.document.root();
   const auto* const name =
@@ -137,23 +188,53 @@ bool is_proven(const ConfigFile& config, std::uint64_t episodes) {
   const std::optional<JsonValue> constant = root.find("constant");
   const std::optional<JsonValue> horizon = root.find("horizon_episodes");
   if (name == kBaselineNames.end() || !constant || !horizon) return false;
-  return constant->number() >=
-             theory_constant(static_cast<BaselineName>(name - kBaselineNames.begin())) &&
-         episodes <= horizon->natural(UINT64_MAX);
+  BaselineConfig baseline;
+  baseline.baseline.algorithm = static_cast<BaselineName>(name - kBaselineNames.begin());
+  baseline.baseline.constant = constant->number();
+  baseline.baseline.horizon_episodes = horizon->natural(UINT64_MAX);
+  return is_proven(baseline, episodes);
+}
+
+std::string name_of(CertifiedOutput output) {
+  return std::string(kCertifiedOutputNames.at(static_cast<std::size_t>(output)));
+}
+
+/// The output that players execute where no certificate says otherwise.
+CertifiedOutput output_of(const StoredRun& run) {
+  return run.planned || run.config.learner.monotone ? CertifiedOutput::table : run.config.output;
+}
+
+/// A certificate of executions that start at a point of the curve says more of it.
+void join_certificate(RunView& view, CertifiedOutput of_curve) {
+  if (!view.certificate) return;
+  const Certificate& certificate = *view.certificate;
+  if (certificate.output != of_curve) {
+    if (view.curve_output.empty()) return;
+    view.remarks.push_back(
+        fmt::format("the curve is of the output {}, and the certificate of the output {}",
+                    view.curve_output, name_of(certificate.output)));
+    return;
+  }
+  if (certificate.output != CertifiedOutput::nested || certificate.start_episode == 0) return;
+  for (CurvePoint& point : view.curve) {
+    if (point.episode + 1 == certificate.start_episode) point.gap_lower = certificate.gap_lower;
+  }
 }
 
 void fill_curve(RunView& view, const ConfigFile& config, const std::optional<ResultFile>& result) {
-  const LearnConfig& learn = config.run.config;
-  const bool learned = view.kind == RunView::Kind::learned;
+  const CertifiedOutput output = output_of(config.run);
   const bool proven =
       view.kind == RunView::Kind::baseline && is_proven(config, result ? result->episodes : 0);
-  Metrics metrics =
-      read_metrics(config.run.path, {.kind = view.kind,
-                                     .num_players = view.game.players.size(),
-                                     .ended = result.has_value(),
-                                     .exact = !learned || learn.output != CertifiedOutput::nested,
-                                     .proven_bounds = proven});
+  Metrics metrics = read_metrics(config.run.path, {.kind = view.kind,
+                                                   .num_players = view.game.players.size(),
+                                                   .ended = result.has_value(),
+                                                   .exact = output != CertifiedOutput::nested,
+                                                   .proven_bounds = proven});
   view.curve = std::move(metrics.curve);
+  if (std::ranges::any_of(view.curve,
+                          [](const CurvePoint& point) { return point.gap_upper.has_value(); })) {
+    view.curve_output = name_of(output);
+  }
   if (metrics.cut) {
     view.remarks.emplace_back("the last line of metrics.jsonl was cut, and is left out");
   }
@@ -164,16 +245,7 @@ void fill_curve(RunView& view, const ConfigFile& config, const std::optional<Res
     view.remarks.emplace_back(
         "the optimism gap is no bound with these constants, and is not shown as one");
   }
-  if (!view.certificate || view.certificate->output != CertifiedOutput::nested ||
-      view.certificate->start_episode == 0) {
-    return;
-  }
-  // The certificate is about executions that start here.
-  for (CurvePoint& point : view.curve) {
-    if (point.episode + 1 == view.certificate->start_episode) {
-      point.gap_lower = view.certificate->gap_lower;
-    }
-  }
+  join_certificate(view, output);
 }
 
 void fill_visits(RunView& view, std::vector<std::uint64_t> visits) {
@@ -183,12 +255,6 @@ void fill_visits(RunView& view, std::vector<std::uint64_t> visits) {
     return;
   }
   view.visits = std::move(visits);
-}
-
-/// The output that a certificate is about, or that players execute.
-CertifiedOutput output_of(const StoredRun& run, const std::optional<Certificate>& certificate) {
-  if (certificate) return certificate->output;
-  return run.planned || run.config.learner.monotone ? CertifiedOutput::table : run.config.output;
 }
 
 /// The policies of a run and what is seen in them.
@@ -208,6 +274,11 @@ class PolicyViewer {
     std::vector<std::uint64_t> visits = open();
     AssessedCells assessed;
     if (policy_) {
+      if (output_ == CertifiedOutput::nested) {
+        view_.remarks.emplace_back(
+            "the output is nested: an execution draws from the visits before the one that led to "
+            "it, so policies beyond the first step are averages over all that may be drawn");
+      }
       assessed = assess_if_quick();
       fill_cells(view_, {game_, *policy_, assessed, view_.certificate, visits}, options_);
       if (frame.num_players() > shown) {
@@ -262,12 +333,12 @@ class PolicyViewer {
   void open_histories(std::vector<PolicyFile> files) {
     const Frame& frame = frame_of(game_.game);
     const Target target = run_.config.learner.target;
-    const std::uint64_t episodes = files.front().episodes();
-    policy_.emplace(frame, target, output_, std::move(files));
+    const std::uint64_t episodes = drawn_episodes(files.front().episodes());
+    policy_.emplace(frame, target, output_, std::move(files), episodes);
     // That of the first player knows how much there is to do.
-    quick_ = assess_work(game_.game, *policy_, episodes) <= kMostWork;
+    quick_ = !drawn_start() && assess_work(game_.game, *policy_) <= kMostWork;
     if (quick_) {
-      policy_.emplace(frame, target, output_, open_policies(run_, frame));
+      policy_.emplace(frame, target, output_, open_policies(run_, frame), episodes);
       return;
     }
     std::vector<PolicyFile> shown;
@@ -275,12 +346,29 @@ class PolicyViewer {
     for (const Player player : view_.shown_players) {
       shown.push_back(open_policy(run_, frame, player));
     }
-    policy_.emplace(frame, target, output_, std::move(shown));
+    policy_.emplace(frame, target, output_, std::move(shown), episodes);
+  }
+
+  /// Whether executions begin at an episode that is drawn: there is no one value of a state.
+  [[nodiscard]] bool drawn_start() const {
+    return output_ == CertifiedOutput::nested && view_.certificate &&
+           view_.certificate->start == CertifiedStart::uniform;
+  }
+  /// Episodes whose visits an execution may draw, of all that were played.
+  [[nodiscard]] std::uint64_t drawn_episodes(std::uint64_t played) const {
+    if (output_ != CertifiedOutput::nested || !view_.certificate || drawn_start()) return played;
+    return view_.certificate->start_episode - 1;
   }
 
   AssessedCells assess_if_quick() {
     if (output_ == CertifiedOutput::table) {
-      quick_ = assess_work(game_.game, *policy_, 0) <= kMostWork;
+      quick_ = assess_work(game_.game, *policy_) <= kMostWork;
+    }
+    if (drawn_start()) {
+      view_.remarks.emplace_back(
+          "values and deviations of single states are left out: executions begin at an episode "
+          "that is drawn, and what a state is worth depends on it");
+      return {};
     }
     if (!quick_) {
       view_.remarks.emplace_back(
@@ -315,13 +403,13 @@ std::string algorithm_of(const ConfigFile& config) {
 RunView view_run(const std::filesystem::path& path, const ViewOptions& options) {
   const ConfigFile config = read_config(path);
   const StoredRun& run = config.run;
-  const LoadedGame game = load_game_for(run, options.game);
+  const LoadedGame game = load_game_for(run, options);
   const Frame& frame = frame_of(game.game);
   const std::optional<ResultFile> result = read_result(path, config);
   RunView view;
   view.kind = config.kind;
   view.path = path.string();
-  view.game = view_game(game, run.title.game, options.game.empty() ? run.title.game : options.game);
+  view.game = view_game(game, word_of(run, options));
   view.target = run.config.learner.target;
   view.preset = run.title.preset;
   view.algorithm = algorithm_of(config);
@@ -330,13 +418,13 @@ RunView view_run(const std::filesystem::path& path, const ViewOptions& options) 
   view.config_hash = config.hash;
   view.config = members_of(config.document);
   view.group = group_of(view.config);
-  view.command = command_of(config, game.game);
-  view.seconds = read_seconds(path);
+  view.command = command_of(config, game.game, word_of(run, options));
+  view.seconds = read_seconds(path, frame.num_players());
   view.num_cells = count_cells(frame);
-  view.certificate = certificate_at(certificate_path(path), run, frame.num_players());
-  view.sampled = certificate_at(sampled_path(path), run, frame.num_players());
-  const CertifiedOutput output = output_of(run, view.certificate);
-  view.output = std::string(kCertifiedOutputNames.at(static_cast<std::size_t>(output)));
+  view.certificate = certificate_at(certificate_path(path), run, result, view);
+  view.sampled = certificate_at(sampled_path(path), run, result, view);
+  const CertifiedOutput output = view.certificate ? view.certificate->output : output_of(run);
+  view.output = name_of(output);
   fill_curve(view, config, result);
   if (result) {
     view.stopped = result->stopped;
@@ -350,11 +438,26 @@ RunView view_run(const std::filesystem::path& path, const ViewOptions& options) 
     }
   }
   for (const std::string& remark : game.remarks) {
-    view.remarks.push_back(fmt::format("{}: {}", run.title.game, remark));
+    view.remarks.push_back(fmt::format("{}: {}", word_of(run, options), remark));
   }
   view.verification = verify_run(run, game, view.certificate, options);
   if (options.policies) PolicyViewer(view, run, game, output, options.parallel).fill();
   return view;
+}
+
+void check_distinct(std::span<const std::filesystem::path> runs) {
+  std::map<std::filesystem::path, std::filesystem::path> given;
+  for (const std::filesystem::path& run : runs) {
+    std::error_code failure;
+    const std::filesystem::path real = std::filesystem::canonical(run, failure);
+    if (failure) continue;  // whoever reads it says what is wrong
+    const auto [found, is_new] = given.emplace(real, run);
+    if (is_new) continue;
+    throw Error(ErrorKind::usage, run.string(),
+                found->second == run ? "is named twice"
+                                     : fmt::format("is the same run as {}", found->second.string()),
+                "name each run once");
+  }
 }
 
 }  // namespace vlearn

@@ -36,9 +36,6 @@ constexpr std::string_view kConfigSchema = "vlearn.config/1";
 constexpr std::string_view kSolveConfigSchema = "vlearn.solve-config/1";
 constexpr std::string_view kBaselineConfigSchema = "vlearn.baseline-config/1";
 
-/// With more players than this, rows have the smallest, mean and largest of each number.
-constexpr std::size_t kPlayersInRows = 100;
-
 struct NamedMetrics {
   std::string player;  // a number, or "min", "mean", "max"
   PlayerMetrics metrics;

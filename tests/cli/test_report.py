@@ -132,9 +132,11 @@ class Report(CommandTest):
         try:
             metrics = self.folder / "run" / "metrics.jsonl"
             for _ in range(1000):
-                if metrics.exists() and metrics.read_text().count("\n") > 10:
+                found = metrics.exists() and metrics.read_text().count("\n") > 10
+                if found:
                     break
                 time.sleep(0.02)
+            self.assertTrue(found, "no rows came")
         finally:
             killed.send_signal(signal.SIGKILL)
             killed.wait()
@@ -142,6 +144,17 @@ class Report(CommandTest):
             file.write('{"episode": 1')  # as a kill may leave it
         (run,) = self.report("run")["runs"]
         self.assertEqual((run["gap"], run["verified"]), (None, None))
+
+    def test_a_certificate_of_another_run(self):
+        for seed in ("1", "2"):
+            self.learn("rps", "--episodes", "40", "--seed", seed, "--out", f"run-{seed}")
+        path = "certificate.json"
+        shutil.copy(self.folder / "run-2" / path, self.folder / "run-1" / path)
+        told = self.refused("run-1")
+        self.assertIn("run-1/certificate.json: is not of this run", told)
+        self.assertIn("vlearn certify RUN", told)
+        self.good("certify", "run-1")
+        self.assertTrue(self.report("run-1")["runs"][0]["verified"])
 
     def test_a_refuted_certificate(self):
         self.learn("rps", "--episodes", "40", "--out", "run")
@@ -191,7 +204,8 @@ class Report(CommandTest):
         self.assertIn("another game", self.refused("run", "--game", "other.json"))
         (self.folder / "game.json").rename(self.folder / "moved.json")
         self.assertIn("--game", self.refused("run"))
-        self.report("run", "--game", "moved.json")
+        (told,) = self.report("run", "--game", "moved.json")["runs"]
+        self.assertEqual(shlex.split(told["command"])[2], "moved.json")
         shutil.copy(self.folder / "other.json", self.folder / "game.json")
         self.assertIn("another game", self.refused("run"))
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,7 @@ struct GraphEdge {
 struct StateGraph {
   std::vector<double> reach = {};  ///< of each cell: how likely an execution comes there
   std::vector<GraphEdge> edges = {};
+  bool uniform = false;  ///< chances are of uniform play
 };
 
 struct GameView {
@@ -59,7 +61,9 @@ struct GameView {
   std::vector<std::string> players = {};
   std::vector<std::pair<double, double>> reward_ranges = {};  ///< of each player
   std::vector<std::size_t> states = {};                       ///< of each step
-  std::size_t fewest_actions = 0;                             ///< of a player anywhere
+  /// The likeliest first state, where it is known how likely they are.
+  std::optional<std::size_t> first_state = std::nullopt;
+  std::size_t fewest_actions = 0;  ///< of a player anywhere
   std::size_t most_actions = 0;
   std::optional<StateGraph> graph = std::nullopt;
   std::optional<Board> board = std::nullopt;
@@ -83,8 +87,8 @@ struct PlayerCell {
   std::vector<std::uint32_t> witness = {};
 };
 
-/// One part of a mixture: of a learned policy a visit, of a table a part. Of many visits a few stand
-/// for all, each for an equal share of the weight.
+/// One part of a mixture: of a learned policy a visit, of a table a part. Of many visits a few
+/// stand for all, each for an equal share of the weight.
 struct MixturePart {
   std::uint64_t visit = 0;    ///< from 1 on
   std::uint64_t episode = 0;  ///< in which it was learned, from 1 on; 0: of a table
@@ -97,6 +101,7 @@ struct PairCell {
   Player first;
   Player second;
   std::vector<double> chances = {};
+  double information = 0.0;  ///< mutual information of the two, in bits
 };
 
 /// A (step, state) that is looked at closely.
@@ -105,6 +110,8 @@ struct CellView {
   State s;
   std::string name = {};     ///< of the state
   std::uint64_t visits = 0;  ///< while it learned
+  /// Visits that an execution may draw: of the nested output those before its start; 0 of tables.
+  std::uint64_t counted = 0;
   std::optional<double> reach =
       std::nullopt;                       ///< how likely an execution of a Markov output comes here
   double effective_parts = 1.0;           ///< equal weights on so many would be as concentrated
@@ -135,7 +142,7 @@ struct RunView {
   std::string stopped = {};    ///< why it ended; empty: it has not
   std::string version = {};
   std::string config_hash = {};
-  std::optional<double> seconds = std::nullopt;  ///< of the last row of timing.jsonl
+  std::optional<double> seconds = std::nullopt;  ///< of all processes that worked on it
   /// config.json, in its order, values as its text has them.
   std::vector<std::pair<std::string, std::string>> config = {};
   /// What is the same for runs that differ by their seed alone.
@@ -146,13 +153,17 @@ struct RunView {
 
   std::vector<std::string> series = {};  ///< whose values the curve has: players, or min mean max
   std::vector<CurvePoint> curve = {};
+  /// Whose gaps the curve has, by CertifiedOutput's name; "" where it has none. A certificate may
+  /// be of another output.
+  std::string curve_output = {};
   std::optional<Certificate> certificate = std::nullopt;
   std::optional<Certificate> sampled = std::nullopt;  ///< certificate-sampled.json
   Verification verification = {};
 
   std::vector<Player> shown_players = {};  ///< those whose cells are shown: all of a few
-  std::vector<CellView> cells = {};        ///< the most visited (or likeliest), by step and state
-  std::size_t num_cells = 0;               ///< of the whole game
+  bool correlates = false;           ///< whether players draw together: else pairs are products
+  std::vector<CellView> cells = {};  ///< the most visited (or likeliest), by step and state
+  std::size_t num_cells = 0;         ///< of the whole game
   /// Of each cell, empty where nothing was played or the game is too large.
   std::vector<std::uint64_t> visits = {};
   std::vector<std::string> remarks = {};  ///< what is left out, and why
@@ -169,5 +180,9 @@ struct ViewOptions {
 /// Reads a run folder, as `vlearn learn` and `vlearn solve` leave it. A run that has not ended is
 /// shown as far as it is. Throws Error that names the file for what is damaged or of another run.
 [[nodiscard]] RunView view_run(const std::filesystem::path& run, const ViewOptions& options = {});
+
+/// Throws Error (usage) that names the run where two paths are the same folder: side by side it
+/// would count twice.
+void check_distinct(std::span<const std::filesystem::path> runs);
 
 }  // namespace vlearn

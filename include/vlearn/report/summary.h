@@ -34,10 +34,18 @@ inline constexpr std::size_t kBootstrapDraws = 2000;
                                               std::uint64_t seed = 1,
                                               std::size_t draws = kBootstrapDraws);
 
+/// At so many episodes a curve is drawn, at most.
+inline constexpr std::size_t kKeptPlaces = 2000;
+/// Places that are kept of growing numbers of episodes: all, or at most so many (3 at least),
+/// evenly on a logarithmic axis, and always the first and the last.
+[[nodiscard]] std::vector<std::size_t> kept_places(std::span<const std::uint64_t> episodes,
+                                                   std::size_t most = kKeptPlaces);
+
 /// Runs of one group.
 struct RunGroup {
   std::vector<std::size_t> runs;  ///< their places
-  /// At every episode that has a gap in all of them: certified gaps from above.
+  /// At the episodes that have a gap in all of them, as kept_places() thins them: certified gaps
+  /// from above.
   std::vector<std::uint64_t> episodes;
   std::vector<MeanInterval> gaps;
 };

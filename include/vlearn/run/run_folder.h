@@ -38,6 +38,10 @@ namespace vlearn {
 /// "rps-1" for the game `rps` and seed 1.
 [[nodiscard]] std::string run_name(std::string_view game, std::uint64_t seed);
 
+/// With more players than this, rows of metrics.jsonl have the smallest, mean and largest of each
+/// number.
+inline constexpr std::size_t kPlayersInRows = 100;
+
 /// A run as people name it, beside what determines it.
 struct RunTitle {
   std::string game;  ///< the word that was given

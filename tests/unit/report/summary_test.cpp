@@ -110,5 +110,45 @@ TEST(Summary, GroupsHaveWhatAllTheirRunsHave) {
   EXPECT_TRUE(group_runs({}).empty());
 }
 
+TEST(Summary, KeptPlacesAreEvenOnALogarithmicAxis) {
+  std::vector<std::uint64_t> episodes(5000);
+  for (std::size_t i = 0; i < episodes.size(); ++i) episodes[i] = i + 1;
+  const std::vector<std::size_t> kept = kept_places(episodes, 20);
+  EXPECT_LE(kept.size(), 20U);
+  EXPECT_GE(kept.size(), 15U);
+  EXPECT_EQ(kept.front(), 0U);
+  EXPECT_EQ(kept.back(), 4999U);
+  EXPECT_TRUE(std::ranges::is_sorted(kept));
+  // From one to the next a factor of 5000^(1/18) = 1.605, rounded up to whole episodes; the last is
+  // kept wherever it is.
+  for (std::size_t i = 1; i + 1 < kept.size(); ++i) {
+    EXPECT_GE(static_cast<double>(kept[i] + 1), 1.6 * static_cast<double>(kept[i - 1] + 1));
+    EXPECT_LE(static_cast<double>(kept[i]), 1.61 * static_cast<double>(kept[i - 1] + 1));
+  }
+  EXPECT_EQ(kept_places(episodes, 5000).size(), 5000U);
+  EXPECT_TRUE(kept_places({}).empty());
+}
+
+TEST(Summary, LongCurvesAreThinnedBeforeTheyAreResampled) {
+  std::vector<std::pair<std::uint64_t, double>> first;
+  std::vector<std::pair<std::uint64_t, double>> second;
+  std::vector<std::uint64_t> common;
+  for (std::uint64_t episode = 1; episode <= 3000; ++episode) {
+    first.emplace_back(episode, 1.0 / static_cast<double>(episode));
+    if (episode == 7) continue;
+    second.emplace_back(episode, 3.0 / static_cast<double>(episode));
+    common.push_back(episode);
+  }
+  const RunGroup group = group_runs(std::vector{run_of("a", first), run_of("a", second)}).front();
+  std::vector<std::uint64_t> wanted;
+  for (const std::size_t place : kept_places(common)) wanted.push_back(common[place]);
+  EXPECT_LT(wanted.size(), 2000U);
+  EXPECT_EQ(group.episodes, wanted);
+  ASSERT_EQ(group.gaps.size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_DOUBLE_EQ(group.gaps[i].mean, 2.0 / static_cast<double>(wanted[i]));
+  }
+}
+
 }  // namespace
 }  // namespace vlearn

@@ -10,6 +10,8 @@
 #include "support/learned_run.h"
 #include "support/temporary_folder.h"
 #include "vlearn/core/alpha.h"
+#include "vlearn/core/container.h"
+#include "vlearn/core/error.h"
 #include "vlearn/policy/average.h"
 #include "vlearn/report/run_view.h"
 #include "vlearn/run/joint_play.h"
@@ -153,6 +155,110 @@ TEST(View, NestedCellsAreTheCertifiersOwn) {
   }
 }
 
+bool has_remark(const RunView& view, const std::string& part) {
+  return std::ranges::any_of(view.remarks, [&](const std::string& remark) {
+    return remark.find(part) != std::string::npos;
+  });
+}
+
+TEST(View, NestedCellsAreOfTheExecutionsThatAreCertified) {
+  const TemporaryFolder folder;
+  LearnedRun run = learned_run("random:players=2,states=3,actions=2,horizon=3,seed=5",
+                               Preset::practical, Target::cce, 90);
+  run.start = CertifiedStart::best;
+  const RunView view = view_learned(folder, run);
+  const LoadedGame game = load_game(run.game);
+  const auto files = open_policies(read_run(folder / "run"), frame_of(game.game));
+  const std::uint64_t start = view.certificate->start_episode;
+  ASSERT_GT(start, 1U);
+  ASSERT_LT(start, 91U) << "the last start is the best: nothing to tell apart";
+  EXPECT_TRUE(has_remark(view, "the output is nested"));
+  const AlphaWeights alpha(files[0].header().weights);
+  ReplayMemory memory;
+  for (const CellView& cell : view.cells) {
+    const std::size_t place = files[0].header().seat.cell(cell.h, cell.s);
+    EXPECT_EQ(cell.visits, files[0].visits_before(place, 90));
+    EXPECT_EQ(cell.counted, files[0].visits_before(place, start - 1));
+    EXPECT_EQ(view.visits[place], cell.visits);
+    for (const MixturePart& part : cell.mixture) EXPECT_LT(part.episode, start);
+    EXPECT_EQ(cell.mixture.size(), std::min<std::uint64_t>(cell.counted, 12));
+    for (std::size_t j = 0; j < 2; ++j) {
+      const CellAverage average = average_of(files[j], place, cell.counted, memory);
+      EXPECT_EQ(cell.players[j].averaged, average.averaged);
+      EXPECT_EQ(cell.players[j].played, average.played);
+      if (cell.counted == 0) continue;
+      EXPECT_EQ(cell.players[j].last, average.last);
+      EXPECT_EQ(cell.effective_parts, effective_visits(alpha, cell.counted));
+    }
+  }
+  for (std::size_t j = 0; j < 2; ++j) {
+    double value = 0.0;
+    double deviation = 0.0;
+    for (const CellView& cell : view.cells) {
+      if (cell.h != Step()) continue;
+      const double chance = frame_of(game.game).initial()[cell.s.index()];
+      value += chance * cell.players[j].value.value();
+      deviation += chance * cell.players[j].deviation.value();
+    }
+    EXPECT_NEAR(value, view.certificate->players[j].value_upper, 1e-9);
+    EXPECT_NEAR(deviation, view.certificate->players[j].deviation_upper, 1e-9);
+  }
+}
+
+TEST(View, AStartThatIsDrawnHasNoOneValue) {
+  const TemporaryFolder folder;
+  LearnedRun run = learned_run("fishery", Preset::practical, Target::cce, 100);
+  run.start = CertifiedStart::uniform;
+  const RunView view = view_learned(folder, run);
+  ASSERT_EQ(view.certificate->start, CertifiedStart::uniform);
+  EXPECT_TRUE(has_remark(view, "the output is nested"));
+  EXPECT_TRUE(has_remark(view, "executions begin at an episode that is drawn"));
+  EXPECT_FALSE(has_remark(view, "takes too long"));
+  ASSERT_FALSE(view.cells.empty());
+  for (const CellView& cell : view.cells) {
+    EXPECT_EQ(cell.counted, cell.visits);
+    for (const PlayerCell& own : cell.players) {
+      EXPECT_FALSE(own.value);
+      EXPECT_FALSE(own.deviation);
+      EXPECT_FALSE(own.averaged.empty());
+    }
+  }
+}
+
+TEST(View, SaysWhoseCurveItIs) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "run";
+  const LearnedRun run = learned_run("rps", Preset::fast, Target::nash, 60);
+  RunView view = view_learned(folder, run);
+  const bool has_gaps = std::ranges::any_of(
+      view.curve, [](const CurvePoint& point) { return point.gap_upper.has_value(); });
+  EXPECT_EQ(view.curve_output, has_gaps ? "marginals" : "");
+  EXPECT_FALSE(has_remark(view, "the curve is of"));
+  // Rows with gaps, as the command writes them while it certifies.
+  std::string rows;
+  std::ifstream file(path / "metrics.jsonl");
+  for (std::string line; std::getline(file, line);) {
+    const std::string key = R"("players")";
+    rows += line.insert(line.find(key), R"("certified_gap":0.5,)") + "\n";
+  }
+  file.close();
+  std::ofstream(path / "metrics.jsonl") << rows;
+  view = view_run(path, {.verify = false});
+  EXPECT_EQ(view.curve_output, "marginals");
+  EXPECT_FALSE(has_remark(view, "the curve is of"));
+  EXPECT_EQ(view.curve.back().gap_lower, 0.5);
+  const Certificate nested =
+      certify_stored(read_run(path), load_game("rps"),
+                     {.output = CertifiedOutput::nested, .start = CertifiedStart::last});
+  std::ofstream(path / "certificate.json") << to_json(nested);
+  view = view_run(path, {.verify = false});
+  EXPECT_EQ(view.output, "nested");
+  EXPECT_EQ(view.curve_output, "marginals");
+  EXPECT_TRUE(has_remark(
+      view, "the curve is of the output marginals, and the certificate of the output nested"));
+  EXPECT_EQ(view.curve.back().gap_lower, 0.5) << "a bound of another output";
+}
+
 TEST(View, NobodyKnowsTheValueOfIndependentNestedMixtures) {
   const TemporaryFolder folder;
   const RunView view =
@@ -181,6 +287,21 @@ std::vector<double> together(std::span<const PolicyFile> files, std::size_t cell
     }
   }
   return sums;
+}
+
+/// As H(first) + H(second) - H(both).
+void expect_information(const CellView& cell) {
+  const auto entropy = [](const std::vector<double>& chances) {
+    double sum = 0.0;
+    for (const double p : chances) sum -= p > 0.0 ? p * std::log2(p) : 0.0;
+    return sum;
+  };
+  const PairCell& pair = cell.pairs[0];
+  EXPECT_NEAR(
+      pair.information,
+      entropy(cell.players[0].averaged) + entropy(cell.players[1].averaged) - entropy(pair.chances),
+      1e-11);
+  EXPECT_GE(pair.information, 0.0);
 }
 
 TEST(View, PoliciesAreThoseOfTheFiles) {
@@ -229,6 +350,8 @@ TEST(View, PoliciesAreThoseOfTheFiles) {
           ++i;
         }
       }
+      EXPECT_EQ(view.correlates, target != Target::nash);
+      expect_information(cell);
       if (target == Target::ce) {
         EXPECT_GT(apart, 1e-5) << "nothing to tell apart";
       }
@@ -257,6 +380,7 @@ TEST(View, ReachIsHowOftenExecutionsComeThere) {
   for (const double sum : sums) EXPECT_NEAR(sum, 1.0, 1e-12);
   // The graph says the same: what comes to a state is what leaves those before it.
   const StateGraph& graph = view.game.graph.value();
+  EXPECT_FALSE(graph.uniform);
   std::vector<double> comes(view.num_cells, 0.0);
   for (const GraphEdge& edge : graph.edges) comes[edge.to] += graph.reach[edge.from] * edge.chance;
   for (std::size_t cell = 0; cell < view.num_cells; ++cell) {
@@ -320,6 +444,9 @@ TEST(View, SaysWhatRunItIs) {
   EXPECT_EQ(view.stopped, "episodes");
   EXPECT_EQ(view.episodes, 30U);
   EXPECT_EQ(view.seconds, 0.25);
+  const LoadedGame game = load_game("fishery");
+  const Frame& frame = frame_of(game.game);
+  EXPECT_EQ(frame.initial()[view.game.first_state.value()], std::ranges::max(frame.initial()));
   EXPECT_EQ(view.curve.size(), 13U);
   EXPECT_EQ(view.series, view.game.players);
   EXPECT_EQ(view.curve.back().values.size(), 2U);
@@ -354,7 +481,8 @@ TEST(View, RunsWithoutHistoryHaveVisits) {
   std::uint64_t first = 0;
   for (std::size_t s = 0; s < states; ++s) first += view.visits[s];
   EXPECT_EQ(first, 40U);
-  EXPECT_TRUE(view.game.graph) << "under uniform play";
+  ASSERT_TRUE(view.game.graph);
+  EXPECT_TRUE(view.game.graph->uniform);
   EXPECT_EQ(view.verification.message, "there is no certificate");
 }
 
@@ -433,6 +561,33 @@ TEST(View, WhatIsOfAnotherRunIsRefused) {
   EXPECT_THROW(static_cast<void>(view_run(run, {.game = "rps"})), Error);
   EXPECT_THROW(static_cast<void>(view_run(folder / "nowhere")), Error);
   EXPECT_THROW(static_cast<void>(view_run(folder.path())), Error);
+  // Of the same game and target, but of other policies, or of fewer episodes.
+  const auto expect_strange = [&](const Certificate& certificate, const std::string& wanted) {
+    for (const char* file : {"certificate.json", "certificate-sampled.json"}) {
+      const bool was = std::filesystem::exists(run / file);
+      const std::string old = was ? text_of(run / file) : "";
+      put(run / file, to_json(certificate));
+      try {
+        static_cast<void>(view_run(run));
+        ADD_FAILURE() << file << " is taken";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::input);
+        EXPECT_NE(error.problem().find("is not of this run"), std::string::npos);
+        EXPECT_NE(error.problem().find(wanted), std::string::npos) << error.what();
+        EXPECT_EQ(error.fix(), "certify it again: vlearn certify RUN");
+      }
+      was ? put(run / file, old) : static_cast<void>(std::filesystem::remove(run / file));
+    }
+  };
+  Certificate strange = read_certificate(run / "certificate.json");
+  strange.policy_hashes[1][0] = strange.policy_hashes[1][0] == '0' ? '1' : '0';
+  expect_strange(strange, "policy_hashes[1]");
+  strange = read_certificate(run / "certificate.json");
+  strange.episodes = 29;
+  expect_strange(strange, "episodes is 29, and 30 were played");
+  strange.policy_hashes.clear();
+  strange.stream_hash = std::string(64, 'a');
+  expect_strange(strange, "episodes is 29, and 30 were played");
   // A certificate that is not true is told, not thrown.
   EXPECT_EQ(view_run(run).verification.outcome, Verification::Outcome::accepted);
   const Certificate good = read_certificate(run / "certificate.json");
@@ -448,6 +603,122 @@ TEST(View, WhatIsOfAnotherRunIsRefused) {
   policy[policy.size() / 2] = static_cast<char>(policy[policy.size() / 2] ^ 1);
   put(run / "policy" / "player-2.policy", policy);
   EXPECT_THROW(static_cast<void>(view_run(run)), Error);
+}
+
+TEST(View, OfAnUnfinishedRunAnOlderCertificateIsLeftOut) {
+  const TemporaryFolder folder;
+  const std::filesystem::path run = folder / "run";
+  write_run(run, learned_run("rps", Preset::fast, Target::nash, 30));
+  std::filesystem::remove(run / "result.json");
+  EXPECT_TRUE(view_run(run).certificate) << "the files are as they were certified";
+  Certificate older = read_certificate(run / "certificate.json");
+  older.policy_hashes[0] = std::string(64, '0');
+  put(run / "certificate.json", to_json(older));
+  RunView view = view_run(run);
+  EXPECT_FALSE(view.certificate);
+  EXPECT_TRUE(has_remark(view, "certificate.json is left out"));
+  EXPECT_EQ(view.verification.message, "there is no certificate");
+  older.policy_hashes.clear();
+  older.stream_hash = std::string(64, '0');
+  put(run / "certificate.json", to_json(older));
+  view = view_run(run);
+  EXPECT_FALSE(view.certificate);
+  EXPECT_TRUE(has_remark(view, "certificate.json is left out"));
+}
+
+TEST(View, TablesLargerThanTheGameAreNotRead) {
+  const TemporaryFolder folder;
+  const std::filesystem::path run = folder / "run";
+  LearnedRun learned = learned_run("rps", Preset::fast, Target::nash, 30);
+  learned.config.history = false;
+  learned.config.certify = false;
+  write_run(run, learned);
+  const auto refused = [&](std::uint64_t visits, std::uint64_t others) {
+    const std::vector<std::uint64_t> table(visits, 1);
+    const std::vector<double> numbers(others, 0.5);
+    ContainerWriter writer("vlearn.tables/1");
+    writer.add("visits", {1, visits}, table).add("other", {others}, numbers);
+    writer.write(run / "tables.safetensors");
+    try {
+      static_cast<void>(view_run(run));
+    } catch (const Error& error) {
+      EXPECT_NE(error.place().find("tables.safetensors"), std::string::npos) << error.what();
+      return true;
+    }
+    return false;
+  };
+  EXPECT_FALSE(refused(1, 10));
+  EXPECT_TRUE(refused(2, 10)) << "another shape";
+  EXPECT_TRUE(refused(1, std::uint64_t{1} << 18U)) << "2 MiB beside one state and three actions";
+}
+
+TEST(View, SecondsAreOfAllProcesses) {
+  const TemporaryFolder folder;
+  const std::filesystem::path run = folder / "run";
+  write_run(run, learned_run("rps", Preset::fast, Target::nash, 30));
+  const auto seconds = [&](const std::string& text) {
+    put(run / "timing.jsonl", text);
+    return view_run(run, {.verify = false, .policies = false}).seconds;
+  };
+  const std::string first = "{\"episode\":1,\"seconds\":1.5}\n{\"episode\":2,\"seconds\":2.5}\n";
+  const std::string second = "{\"episode\":2,\"seconds\":0.25}\n{\"episode\":3,\"seconds\":4}\n";
+  EXPECT_EQ(seconds(first), 2.5);
+  EXPECT_EQ(seconds(first + second), 6.5);
+  EXPECT_EQ(seconds(first + second + "{\"episode\":3,\"seconds\":1}\n{\"epi"), 7.5);
+  EXPECT_EQ(seconds("{\"cpu_seconds\":1}\n{\"cpu_seconds\":2}\n"), 2.0);
+  EXPECT_EQ(seconds(""), std::nullopt);
+  EXPECT_THROW(static_cast<void>(seconds(first + "[1]\n")), Error);
+}
+
+TEST(View, LongMetricsAreRead) {
+  const TemporaryFolder folder;
+  const std::filesystem::path run = folder / "run";
+  write_run(run, learned_run("rps", Preset::fast, Target::nash, 30));
+  const std::string metrics = text_of(run / "metrics.jsonl");
+  const auto rows_with_room = [&](std::size_t bytes) {
+    put(run / "metrics.jsonl", "{" + std::string(bytes, ' ') + metrics.substr(1));
+    return view_run(run, {.verify = false, .policies = false}).curve.size();
+  };
+  EXPECT_EQ(rows_with_room(std::size_t{33} << 20U), 13U);
+  EXPECT_THROW(static_cast<void>(rows_with_room(std::size_t{64} << 20U)), Error);
+}
+
+TEST(View, AGameThatHasMovedIsNamedAsItIsNow) {
+  const TemporaryFolder folder;
+  const std::filesystem::path run = folder / "run";
+  LearnedRun learned = learned_run("rps", Preset::fast, Target::nash, 30);
+  write_run(run, learned);
+  Certificate certificate = read_certificate(run / "certificate.json");
+  certificate.policy_hashes.clear();
+  certificate.stream_hash = std::string(64, '0');
+  put(run / "certificate.json", to_json(certificate));
+  // The same law under another word.
+  const std::string moved = (folder / "moved.json").string();
+  put(moved, game_to_json(load_game("rps")));
+  const RunView view = view_run(run, {.game = moved});
+  EXPECT_TRUE(view.command.starts_with("vlearn learn " + moved + " ")) << view.command;
+  EXPECT_NE(view.verification.message.find("--replay " + moved), std::string::npos);
+  EXPECT_EQ(view.game.word, moved);
+}
+
+TEST(View, ARunCountsOnce) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "a");
+  std::filesystem::create_directory(folder / "b");
+  using Paths = std::vector<std::filesystem::path>;
+  EXPECT_NO_THROW(check_distinct(Paths{folder / "a", folder / "b", folder / "nowhere"}));
+  EXPECT_NO_THROW(check_distinct(Paths{}));
+  std::filesystem::create_directory_symlink(folder / "a", folder / "link");
+  for (const std::filesystem::path& again :
+       {folder / "a", folder / "a" / "", folder / "b" / ".." / "a", folder / "link"}) {
+    try {
+      check_distinct(Paths{folder / "a", folder / "b", again});
+      ADD_FAILURE() << again << " counts twice";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      EXPECT_EQ(error.place(), again.string());
+    }
+  }
 }
 
 }  // namespace
