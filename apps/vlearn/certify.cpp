@@ -15,6 +15,7 @@
 #include "certificate_text.h"
 #include "command.h"
 #include "game_text.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "terminal.h"
 #include "vlearn/core/error.h"
@@ -94,7 +95,10 @@ struct Options {
   bool as_json = false;
 };
 
-Certificate by_sampling(const Options& options, const StoredRun& run, const LoadedGame& game) {
+Certificate by_sampling(const Options& options,
+                        const StoredRun& run,
+                        const LoadedGame& game,
+                        const CancelToken& cancel) {
   const CertifiedOutput output = run.config.learner.target == Target::nash
                                      ? CertifiedOutput::marginals
                                      : CertifiedOutput::markov;
@@ -109,7 +113,7 @@ Certificate by_sampling(const Options& options, const StoredRun& run, const Load
   if (!options.samples.empty()) wanted.samples = parse_count("--samples", options.samples);
   if (!options.seed.empty()) wanted.seed = parse_natural("--seed", options.seed);
   if (options.confidence) wanted.confidence = *options.confidence;
-  wanted.parallel.threads = options.threads;
+  wanted.parallel = {.threads = options.threads, .cancel = cancel};
   return certify_stored_sampled(run, game, wanted, [](const SampledPlan& plan) {
     constexpr double most = 1e13;  // days of work
     if (plan.game_steps > most) {
@@ -126,7 +130,10 @@ Certificate by_sampling(const Options& options, const StoredRun& run, const Load
   });
 }
 
-Certificate exactly(const Options& options, const StoredRun& run, const LoadedGame& game) {
+Certificate exactly(const Options& options,
+                    const StoredRun& run,
+                    const LoadedGame& game,
+                    const CancelToken& cancel) {
   for (const auto& [option, given] : {std::pair("--samples", !options.samples.empty()),
                                       std::pair("--confidence", options.confidence.has_value()),
                                       std::pair("--seed", !options.seed.empty())}) {
@@ -145,16 +152,18 @@ Certificate exactly(const Options& options, const StoredRun& run, const LoadedGa
   if (!options.start.empty()) {
     wanted.start = named<CertifiedStart>(kCertifiedStartNames, options.start);
   }
-  wanted.parallel.threads = options.threads;
+  wanted.parallel = {.threads = options.threads, .cancel = cancel};
   return certify_stored(run, game, wanted);
 }
 
 ExitCode certify(const Options& options) {
   const StoredRun run = read_run(options.run);
   const LoadedGame game = load_game_of(run);
+  const CancelToken cancel = stop_on_signals();
   Progress progress({.work = "certifying"});
-  const Certificate certificate =
-      options.method == kChoices[0] ? exactly(options, run, game) : by_sampling(options, run, game);
+  const Certificate certificate = options.method == kChoices[0]
+                                      ? exactly(options, run, game, cancel)
+                                      : by_sampling(options, run, game, cancel);
   progress.end();
   const std::string text = to_json(certificate);
   const bool sampled = is_sampled(certificate);

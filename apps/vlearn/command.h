@@ -15,6 +15,10 @@
 #include <string_view>
 #include <vector>
 
+namespace vlearn {
+class JsonWriter;
+}
+
 namespace vlearn::app {
 
 /// docs/reference/exit_codes.md; scripts depend on them.
@@ -30,7 +34,11 @@ enum class ExitCode : int {
   terminated = 143,   ///< SIGTERM
 };
 
-/// Writes to stdout, which carries results only; throws Error when it cannot (disk full).
+/// Before anything is written: from now on a reader of stderr that goes away ends no run.
+void outlive_readers();
+
+/// Writes to stdout, which carries results only; throws Error when it cannot (disk full). Where
+/// nobody reads any more the process ends as any other does, by SIGPIPE.
 void print(std::string_view text);
 
 /// A remark on stderr: "vlearn: note: ...", made safe to print; not with --quiet.
@@ -50,6 +58,10 @@ void explain(std::string_view text);
 /// A whole number from 0 to 2^64 - 1, in digits. Throws Error (usage) for anything else.
 [[nodiscard]] std::uint64_t parse_natural(std::string_view option, const std::string& text);
 
+/// "did you mean 'learn'?", or nothing where no known word is near.
+[[nodiscard]] std::string suggestion_among(const std::vector<std::string>& known,
+                                           std::string_view word);
+
 /// Accepts these words alone; of another it says what was meant, or what there is.
 [[nodiscard]] CLI::Validator one_of(std::vector<std::string> words);
 template <std::size_t kSize>
@@ -59,6 +71,11 @@ template <std::size_t kSize>
 
 /// The last line of a result that is a run folder: where it is, and what to do next.
 [[nodiscard]] std::string run_folder_text(const std::filesystem::path& run);
+
+/// Members of an object that say how the program was built, and with which vector instructions it
+/// works.
+void write_build(JsonWriter& json);
+void write_simd(JsonWriter& json);
 
 /// The place of a word in a list of names; the parser has made sure that it is there.
 template <class Enum, std::size_t kSize>

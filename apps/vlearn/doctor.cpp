@@ -15,17 +15,21 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "command.h"
 #include "library_versions.h"  // made when the build is configured
 #include "machine.h"
+#include "progress_text.h"
 #include "self_test.h"
 #include "terminal.h"
 #include "vlearn/core/error.h"
@@ -51,17 +55,7 @@ struct Finding {
   std::string text;
 };
 
-/// "1.5 GiB".
-std::string bytes_text(std::uint64_t bytes) {
-  constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto number = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (number >= 1024.0 && unit + 1 < units.size()) {
-    number /= 1024.0;
-    ++unit;
-  }
-  return fmt::format("{:.3g} {}", number, units[unit]);
-}
+std::string bytes_text(std::uint64_t bytes) { return short_bytes(static_cast<double>(bytes)); }
 
 constexpr std::uint64_t kLittleRoom = std::uint64_t{1} << 30U;
 
@@ -186,9 +180,22 @@ Finding look_at_terminal() {
   return {Verdict::ok, "terminal", text};
 }
 
+/// Whatever happens meanwhile, the instruction set is what it was.
+class SameSimd {
+ public:
+  SameSimd() : chosen_(simd_target()) {}
+  ~SameSimd() { use_simd_target(chosen_); }
+  SameSimd(const SameSimd&) = delete;
+  SameSimd& operator=(const SameSimd&) = delete;
+  SameSimd(SameSimd&&) = delete;
+  SameSimd& operator=(SameSimd&&) = delete;
+
+ private:
+  std::string chosen_;
+};
+
 /// Everything that learning computes, with each instruction set, by one thread and by all.
 Finding compare_signatures() {
-  const std::string chosen = simd_target();
   std::string wrong;
   for (const std::string& target : simd_targets()) {
     use_simd_target(target);
@@ -200,7 +207,6 @@ Finding compare_signatures() {
                            target, threads);
     }
   }
-  use_simd_target(chosen);
   if (wrong.empty()) {
     return {Verdict::ok, "signature",
             fmt::format("{}: the same with every instruction set, by one thread and by all",
@@ -210,31 +216,43 @@ Finding compare_signatures() {
 }
 
 Finding run_check(const SelfCheck& one) {
+  if (one.check()) return {Verdict::ok, "self-test", one.name};
+  return {Verdict::problem, "self-test", "not true: " + one.name};
+}
+
+/// One look. What keeps it from looking, as a system that gives no thread, no memory or no folder
+/// for scratch files, is no fault of the program's: a note, and the others go on.
+Finding look(const char* about, const std::string& name, const std::function<Finding()>& find) {
+  const SameSimd same;
+  const auto cannot_tell = [&](Verdict verdict, const char* why) -> Finding {
+    return {verdict, about,
+            fmt::format("cannot tell: {}{}{}", name, name.empty() ? "" : ": ", why)};
+  };
   try {
-    if (one.check()) return {Verdict::ok, "self-test", one.name};
-    return {Verdict::problem, "self-test", "not true: " + one.name};
+    return find();
+  } catch (const Error& failure) {
+    const bool ours = failure.kind() != ErrorKind::resource && failure.kind() != ErrorKind::usage;
+    return cannot_tell(ours ? Verdict::problem : Verdict::note, failure.what());
+  } catch (const std::system_error& failure) {  // threads and files
+    return cannot_tell(Verdict::note, failure.what());
+  } catch (const std::bad_alloc&) {
+    return cannot_tell(Verdict::note, "out of memory");
   } catch (const std::exception& failure) {
-    return {Verdict::problem, "self-test",
-            fmt::format("cannot tell: {}: {}", one.name, printable(failure.what(), 300))};
+    return cannot_tell(Verdict::problem, failure.what());
   }
 }
 
 std::string to_json(const Machine& machine, const std::vector<Finding>& findings, bool good) {
-  const BuildInfo info = build_info();
   JsonWriter json;
   json.begin_object().member("schema", "vlearn.doctor/1");
-  json.member("version", info.version).member("commit", info.commit);
-  json.member("compiler", info.compiler).member("build", info.build_type);
-  json.member("assertions", info.assertions).member("sanitizers", info.sanitizers);
+  write_build(json);
   json.key("libraries").begin_object();
   for (const auto& [name, version] : kLibraryVersions) json.member(name, version);
   json.end_object();
   json.member("cpu", machine.cpu_model).key("cpu_features").on_one_line().begin_array();
   for (const std::string& feature : machine.cpu_features) json.value(feature);
   json.end_array();
-  json.member("simd", simd_target()).key("simd_available").on_one_line().begin_array();
-  for (const std::string& target : simd_targets()) json.value(target);
-  json.end_array();
+  write_simd(json);
   const auto optional = [&](const char* key, const auto& number) {
     json.key(key);
     number ? json.value(*number) : json.null();
@@ -269,12 +287,24 @@ std::string to_text(const std::vector<Finding>& findings) {
 
 ExitCode run(bool as_json) {
   const Machine machine = read_machine();
-  std::vector<Finding> findings = {
-      look_at_build(),          look_at_libraries(),     look_at_cpu(machine), look_at_simd(),
-      look_at_threads(machine), look_at_memory(machine), look_at_disk(),       look_at_numbers(),
-      look_at_locale(),         look_at_terminal(),      compare_signatures(),
+  const std::vector<std::pair<const char*, std::function<Finding()>>> looks = {
+      {"build", look_at_build},
+      {"libraries", look_at_libraries},
+      {"processor", [&] { return look_at_cpu(machine); }},
+      {"SIMD", look_at_simd},
+      {"threads", [&] { return look_at_threads(machine); }},
+      {"memory", [&] { return look_at_memory(machine); }},
+      {"disk", look_at_disk},
+      {"numbers", look_at_numbers},
+      {"locale", look_at_locale},
+      {"terminal", look_at_terminal},
+      {"signature", compare_signatures},
   };
-  for (const SelfCheck& one : self_checks()) findings.push_back(run_check(one));
+  std::vector<Finding> findings;
+  for (const auto& [about, find] : looks) findings.push_back(look(about, "", find));
+  for (const SelfCheck& one : self_checks()) {
+    findings.push_back(look("self-test", one.name, [&] { return run_check(one); }));
+  }
   const auto problems = std::count_if(findings.begin(), findings.end(), [](const Finding& one) {
     return one.verdict == Verdict::problem;
   });

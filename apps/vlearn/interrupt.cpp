@@ -4,10 +4,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 #include "terminal.h"
 
@@ -18,12 +23,20 @@ CancelSource source;
 std::atomic<int> first_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free, "the handler stores to it");
 
-/// What the handler says; made before there is one. Empty: nothing.
-struct Messages {
-  std::string at_keyboard;
-  std::string elsewhere;
+/// What the handler says; made before there is one. Empty: nothing. It needs no destructor: a
+/// signal may come while those of others run.
+struct Message {
+  std::array<char, 256> text;
+  std::size_t size;
+  void set(std::string_view words) noexcept {
+    size = std::min(words.size(), text.size());
+    std::copy_n(words.begin(), size, text.begin());
+  }
 };
-Messages messages;
+static_assert(std::is_trivially_destructible_v<Message>);
+static_assert(std::is_trivially_destructible_v<CancelSource>);
+Message at_keyboard{};
+Message elsewhere{};
 
 /// Calls nothing but what a signal handler may.
 void on_signal(int number) {
@@ -33,10 +46,13 @@ void on_signal(int number) {
   if (first_signal.compare_exchange_strong(none, number)) {
     end_bars();
     const auto write_out = [](std::string_view text) {
-      if (!text.empty()) static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
+      // Where it would have to wait, stopping goes first.
+      if (text.empty() || !stderr_takes_text()) return;
+      static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
     };
     if (bar_is_shown()) write_out("\r\033[K");
-    write_out(number == SIGINT ? messages.at_keyboard : messages.elsewhere);
+    const Message& message = number == SIGINT ? at_keyboard : elsewhere;
+    write_out({message.text.data(), message.size});
   }
   errno = failure;
 }
@@ -47,7 +63,8 @@ CancelToken stop_on_signals(std::string_view meanwhile) {
   if (!is_quiet()) {
     std::string text = paint_error(Style::note, "vlearn:") + " stopping";
     if (!meanwhile.empty()) text += ": " + std::string(meanwhile);
-    messages = {text + " (Ctrl-C again to stop at once)\n", text + "\n"};
+    at_keyboard.set(text + " (Ctrl-C again to stop at once)\n");
+    elsewhere.set(text + "\n");
   }
   struct sigaction action {};
   action.sa_handler = on_signal;

@@ -5,13 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -222,6 +226,7 @@ void learn_one(Run& run,
                const RunTitle& title,
                const LoadedGame& game,
                LearnHooks hooks,
+               const std::function<void()>& begin_certificate,
                const ParallelOptions& parallel) {
   using Clock = std::chrono::steady_clock;
   const Frame& frame = frame_of(game.game);
@@ -257,17 +262,27 @@ void learn_one(Run& run,
     run.result = learn(*trainer, frame, run.config, hooks);
     const double learned = elapsed();
     folder.finish_history(state);
-    const Stopped stopped = run.result->stopped;
     // Who interrupts a run does not want to wait.
-    if (certifier && stopped != Stopped::interrupt) {
-      run.certificate = folder.complete() ? stored_certificate(run, title, frame)
-                                          : certify_run(run, title, game, *certifier, parallel);
+    bool ended = true;
+    if (certifier && run.result->stopped != Stopped::interrupt) {
+      begin_certificate();
+      try {
+        run.certificate = folder.complete() ? stored_certificate(run, title, frame)
+                                            : certify_run(run, title, game, *certifier, parallel);
+      } catch (const Cancelled&) {
+        // Without a result the run has not ended: who goes on with it finds nothing more to play,
+        // and makes the certificate.
+        run.result->stopped = Stopped::interrupt;
+        ended = false;
+      }
     }
     const double certified = elapsed();
-    JsonWriter json;
-    write_run(json, title, game, run);
-    folder.finish(json.end_object().text() + "\n", *trainer, frame, run.config, run.certificate,
-                  stopped);
+    if (ended) {
+      JsonWriter json;
+      write_run(json, title, game, run);
+      folder.finish(json.end_object().text() + "\n", *trainer, frame, run.config, run.certificate,
+                    run.result->stopped);
+    }
     explain(
         fmt::format("seed {}: {:.3g} s of learning, {:.3g} s for the certificate, {:.3g} s "
                     "for the files",
@@ -340,21 +355,42 @@ bool wants_certificate(const Options& options,
   return wanted;
 }
 
+/// The first option that was given of those that say how to learn; nothing where there is none.
+std::string_view choice_of(const Options& options) {
+  const std::array<std::pair<std::string_view, bool>, 9> choices = {{
+      {"--rule", !options.rule.empty()},
+      {"--bonus", !options.bonus.empty()},
+      {"--bonus-constant", options.bonus_constant.has_value()},
+      {"--loss-scale", !options.loss_scale.empty()},
+      {"--value-weights", !options.value_weights.empty()},
+      {"--action-draws", !options.action_draws.empty()},
+      {"--control-variate", !options.control_variate.empty()},
+      {"--monotone", options.monotone},
+      {"--pessimistic", options.pessimistic},
+  }};
+  for (const auto& [name, given] : choices) {
+    if (given) return name;
+  }
+  return {};
+}
+
 /// The preset that was asked for. Where none was, the fast one, unless its results would have no
 /// certificate, which alone can judge them, or a choice was made that it was not measured with.
 LearnConfig resolve_preset(const Options& options, const LoadedGame& game, std::string& preset) {
   preset = options.preset;
-  const bool plain = options.rule.empty() && options.bonus.empty() && !options.bonus_constant &&
-                     options.loss_scale.empty() && options.value_weights.empty() &&
-                     options.action_draws.empty() && options.control_variate.empty() &&
-                     !options.monotone && !options.pessimistic;
-  if (preset.empty() && plain) {
+  const std::string_view choice = choice_of(options);
+  if (preset.empty() && choice.empty()) {
     const LearnConfig fast = resolve(options, game.game, Preset::fast);
     if (wants_certificate(options, game, fast, false)) preset = "fast";
   }
   if (preset.empty()) preset = "practical";
   LearnConfig config = resolve(options, game.game, named<Preset>(kPresetNames, preset));
   config.certify = wants_certificate(options, game, config, true);
+  if (options.preset.empty() && !choice.empty()) {
+    note(fmt::format(
+        "with {} the preset is practical: fast, the default, was not measured with it (--preset)",
+        choice));
+  }
   return config;
 }
 
@@ -473,7 +509,7 @@ ExitCode learn_all(Options options) {
     common.checkpoint_episodes = parse_count("--checkpoint-episodes", options.checkpoint_episodes);
   }
   // Several runs share the threads, one run has them for its certificate.
-  const ParallelOptions inside{.threads = runs.size() > 1 ? 1 : options.threads};
+  const ParallelOptions inside{.threads = runs.size() > 1 ? 1 : options.threads, .cancel = cancel};
   parallel_for(runs.size(), {.threads = options.threads}, [&](std::size_t i) {
     if (i > 0 && cancel.requested()) return;
     LearnHooks hooks = common;
@@ -481,7 +517,8 @@ ExitCode learn_all(Options options) {
     hooks.row = [&, i](const MetricsRow& row) {
       if (row.certified_gap) progress.report_gap(i, row.episode, *row.certified_gap);
     };
-    learn_one(runs[i], title, game, hooks, inside);
+    learn_one(
+        runs[i], title, game, hooks, [&] { progress.phase(i, "certifying"); }, inside);
   });
   progress.end();
   const std::size_t begun =

@@ -72,6 +72,21 @@ void read_memory(const fs::path& file, Machine& machine) {
   }
 }
 
+/// What a group uses and cannot give back: the pages of files that nobody has looked at for a while
+/// are counted too, and go when there is need.
+std::optional<std::uint64_t> used_by(const fs::path& group,
+                                     const char* usage,
+                                     std::string_view inactive) {
+  const auto line = first_line(group / usage);
+  const auto used = line ? parse_number(*line) : std::nullopt;
+  if (!used) return std::nullopt;
+  std::ifstream in(group / "memory.stat");
+  for (std::string key, number; in >> key >> number;) {
+    if (key == inactive) return *used - std::min(*used, parse_number(number).value_or(0));
+  }
+  return used;
+}
+
 template <class Number>
 void lower(std::optional<Number>& least, const std::optional<Number>& other) {
   if (other && (!least || *other < *least)) least = other;
@@ -97,8 +112,7 @@ void read_unified(const fs::path& top, const std::string& path, Machine& machine
     const auto limit = line ? parse_memory_limit(*line) : std::nullopt;
     if (!limit || (machine.memory_limit && *machine.memory_limit <= *limit)) continue;
     machine.memory_limit = limit;
-    const auto used = first_line(group / "memory.current");
-    machine.memory_used = used ? parse_number(*used) : std::nullopt;
+    machine.memory_used = used_by(group, "memory.current", "inactive_file");
   }
 }
 
@@ -108,10 +122,13 @@ void read_version_1(const fs::path& top,
                     Machine& machine) {
   const std::string list = "," + controllers + ",";
   if (list.find(",cpu,") != std::string::npos) {
-    for (const fs::path& group : groups_of(top / "cpu", path)) {
-      const auto quota = first_line(group / "cpu.cfs_quota_us");
-      const auto period = first_line(group / "cpu.cfs_period_us");
-      if (quota && period) lower(machine.cpu_quota, parse_cpu_max(*quota + " " + *period));
+    // One of them is often a link to the other, and not always there.
+    for (const char* folder : {"cpu", "cpu,cpuacct"}) {
+      for (const fs::path& group : groups_of(top / folder, path)) {
+        const auto quota = first_line(group / "cpu.cfs_quota_us");
+        const auto period = first_line(group / "cpu.cfs_period_us");
+        if (quota && period) lower(machine.cpu_quota, parse_cpu_max(*quota + " " + *period));
+      }
     }
   }
   if (list.find(",memory,") != std::string::npos) {
@@ -120,8 +137,7 @@ void read_version_1(const fs::path& top,
       const auto limit = line ? parse_memory_limit(*line) : std::nullopt;
       if (!limit || (machine.memory_limit && *machine.memory_limit <= *limit)) continue;
       machine.memory_limit = limit;
-      const auto used = first_line(group / "memory.usage_in_bytes");
-      machine.memory_used = used ? parse_number(*used) : std::nullopt;
+      machine.memory_used = used_by(group, "memory.usage_in_bytes", "total_inactive_file");
     }
   }
 }

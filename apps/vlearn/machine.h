@@ -23,7 +23,7 @@ struct Machine {
   std::optional<std::uint64_t> available;     ///< of these, without swapping
   std::optional<double> cpu_quota;            ///< cores that the control groups allow; none: all
   std::optional<std::uint64_t> memory_limit;  ///< bytes that the control groups allow
-  std::optional<std::uint64_t> memory_used;   ///< of the group with that limit
+  std::optional<std::uint64_t> memory_used;   ///< of the group with that limit, for good
 };
 
 /// From root/proc and root/sys/fs/cgroup, version 2 or 1 of control groups; what is not there or

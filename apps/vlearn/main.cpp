@@ -9,20 +9,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <charconv>
 #include <chrono>
-#include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <new>
 #include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "command.h"
@@ -39,53 +33,6 @@
 
 namespace vlearn::app {
 
-void print(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw Error(ErrorKind::resource, "standard output",
-                std::string("cannot be written: ") + std::strerror(errno));
-  }
-}
-
-std::uint64_t parse_count(std::string_view option, const std::string& text) {
-  double number = 0.0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = failure == std::errc() && end == text.data() + text.size() && number >= 1.0 &&
-                     number <= 0x1p53 && std::trunc(number) == number;
-  if (!whole) {
-    throw Error(ErrorKind::usage, std::string(option), "is '" + printable(text, 100) + "'",
-                "want a whole number such as 250000 or 1e6");
-  }
-  return static_cast<std::uint64_t>(number);
-}
-
-std::uint64_t parse_natural(std::string_view option, const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size()) {
-    throw Error(ErrorKind::usage, std::string(option), "is '" + printable(text, 100) + "'",
-                "want a whole number from 0 to 18446744073709551615");
-  }
-  return number;
-}
-
-CLI::Validator one_of(std::vector<std::string> words) {
-  const std::string all = fmt::format("{}", fmt::join(words, ", "));
-  const std::string shown = fmt::format("{{{}}}", fmt::join(words, ","));
-  const auto check = [words = std::move(words), all](const std::string& word) {
-    if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
-    const std::vector<std::string_view> candidates(words.begin(), words.end());
-    const std::string meant = suggestion(word, candidates);
-    return fmt::format("is '{}'; {}want one of {}", printable(word, 100),
-                       meant.empty() ? "" : meant + " ", all);
-  };
-  return {check, shown};
-}
-
-std::string run_folder_text(const std::filesystem::path& run) {
-  const std::string path = printable(run.string());
-  return fmt::format("run folder: {}\nsee it:     vlearn report {}\n", path, path);
-}
-
 namespace {
 
 /// "vlearn game", for `vlearn game show`: what stands before a sub-command.
@@ -96,35 +43,8 @@ std::string path_before(const CLI::App& app) {
   return before.empty() ? parent->get_name() : before + " " + parent->get_name();
 }
 
-/// Where a command stands in `vlearn --help`: by what one wants. Others are tools.
-constexpr std::array<std::pair<std::string_view, const char*>, 14> kGroups = {{
-    {"learn", "Learn and plan"},
-    {"solve", "Learn and plan"},
-    {"plan", "Learn and plan"},
-    {"compare", "Learn and plan"},
-    {"report", "Look"},
-    {"play", "Look"},
-    {"policy", "Look"},
-    {"certify", "Trust"},
-    {"verify", "Trust"},
-    {"deviate", "Trust"},
-    {"self-test", "Trust"},
-    {"doctor", "Trust"},
-    {"games", "Games"},
-    {"game", "Games"},
-}};
-
-void group_commands(CLI::App& app) {
-  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    const auto* const found = std::find_if(kGroups.begin(), kGroups.end(), [&](const auto& entry) {
-      return entry.first == command->get_name();
-    });
-    command->group(found == kGroups.end() ? "Tools" : found->second);
-  }
-}
-
-/// Help that leads with the examples, which each command keeps in its footer, and keeps what all
-/// commands have on one line.
+/// Help that leads with the examples, which each command keeps in its footer. What all commands
+/// have is described once, for the whole, and stands on one line elsewhere.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_description(const CLI::App* app) const override {
@@ -134,7 +54,13 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_group(std::string group,
                          bool is_positional,
                          std::vector<const CLI::Option*> options) const override {
-    if (group != kEverywhere) return CLI::Formatter::make_group(group, is_positional, options);
+    // `vlearn --help` says what they do: below it they are not described.
+    const bool described =
+        std::any_of(options.begin(), options.end(),
+                    [](const CLI::Option* option) { return !option->get_description().empty(); });
+    if (group != kEverywhere || described) {
+      return CLI::Formatter::make_group(group, is_positional, options);
+    }
     return fmt::format(
         "{}:\n"
         "  --quiet, -v or --verbose, --color auto|always|never, --progress auto|always|never\n",
@@ -156,31 +82,22 @@ void print_help(const CLI::App& app) {
   print(text);
 }
 
-std::string join(const std::vector<std::string>& words) {
-  return fmt::format("{}", fmt::join(words, " "));
-}
-
 ExitCode print_version(bool as_json) {
-  const BuildInfo info = build_info();
-  const std::vector<std::string> targets = simd_targets();
   if (as_json) {
     JsonWriter json;
     json.begin_object().member("schema", "vlearn.version/1");
-    json.member("version", info.version).member("commit", info.commit);
-    json.member("compiler", info.compiler).member("build", info.build_type);
-    json.member("assertions", info.assertions).member("sanitizers", info.sanitizers);
-    json.member("simd", simd_target()).key("simd_available").begin_array();
-    for (const std::string& target : targets) json.value(target);
-    json.end_array().end_object();
-    print(json.text() + "\n");
+    write_build(json);
+    write_simd(json);
+    print(json.end_object().text() + "\n");
   } else {
-    print(
-        fmt::format("vlearn {} ({})\n"
-                    "compiler    {}\n"
-                    "build       {}, assertions {}, sanitizers {}\n"
-                    "SIMD        {} in use; this machine has {}\n",
-                    info.version, info.commit, info.compiler, info.build_type,
-                    info.assertions ? "on" : "off", info.sanitizers, simd_target(), join(targets)));
+    const BuildInfo info = build_info();
+    print(fmt::format(
+        "vlearn {} ({})\n"
+        "compiler    {}\n"
+        "build       {}, assertions {}, sanitizers {}\n"
+        "SIMD        {} in use; this machine has {}\n",
+        info.version, info.commit, info.compiler, info.build_type, info.assertions ? "on" : "off",
+        info.sanitizers, simd_target(), fmt::join(simd_targets(), " ")));
   }
   return ExitCode::good;
 }
@@ -226,9 +143,7 @@ Error unknown_word(const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining(true);
   const std::string word = extras.empty() ? std::string() : extras.front();
   const std::string name = word.substr(0, word.find('='));  // of --option=value
-  const std::vector<std::string> known = known_words(holder);
-  const std::vector<std::string_view> candidates(known.begin(), known.end());
-  std::string fix = suggestion(name, candidates);
+  std::string fix = suggestion_among(known_words(holder), name);
   if (fix.empty()) fix = whose(app, name);
   if (fix.empty()) fix = see_help(app);
   return {ErrorKind::usage, printable(word, 100), "is not known here", fix};
@@ -250,9 +165,7 @@ void add_help(CLI::App& app, Task& task) {
         const std::vector<const CLI::App*> next = found->get_subcommands(
             [&](const CLI::App* below) { return below->get_name() == word; });
         if (next.empty()) {
-          const std::vector<std::string> known = known_words(*found);
-          const std::vector<std::string_view> candidates(known.begin(), known.end());
-          const std::string meant = suggestion(word, candidates);
+          const std::string meant = suggestion_among(known_words(*found), word);
           throw Error(ErrorKind::usage, printable(word, 100), "is no command",
                       meant.empty() ? "see 'vlearn --help'" : meant);
         }
@@ -263,6 +176,31 @@ void add_help(CLI::App& app, Task& task) {
     };
   });
 }
+
+/// The commands as `vlearn --help` has them: by what one wants.
+struct Command {
+  void (*add)(CLI::App& app, Task& task);
+  const char* group;
+};
+constexpr std::array<Command, 17> kCommands = {{
+    {add_learn, "Learn and plan"},
+    {add_solve, "Learn and plan"},
+    {add_plan, "Learn and plan"},
+    {add_compare, "Learn and plan"},
+    {add_play, "Look"},
+    {add_policy, "Look"},
+    {add_report, "Look"},
+    {add_certify, "Trust"},
+    {add_verify, "Trust"},
+    {add_deviate, "Trust"},
+    {add_self_test, "Trust"},
+    {add_doctor, "Trust"},
+    {add_games, "Games"},
+    {add_game, "Games"},
+    {add_experiment, "Tools"},
+    {add_bench, "Tools"},
+    {add_help, "Tools"},
+}};
 
 /// With what it took, for who asked with --verbose.
 ExitCode run_task(const Task& task) {
@@ -278,9 +216,9 @@ ExitCode run_task(const Task& task) {
   const auto seconds_of = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
   };
-  explain(fmt::format("took {:.3g} s, {:.3g} s of processors, {}B of memory at most",
+  explain(fmt::format("took {:.3g} s, {:.3g} s of processors, {} of memory at most",
                       seconds.count(), seconds_of(used.ru_utime) + seconds_of(used.ru_stime),
-                      short_number(1024.0 * static_cast<double>(used.ru_maxrss))));
+                      short_bytes(1024.0 * static_cast<double>(used.ru_maxrss))));
   return code;
 }
 
@@ -300,25 +238,10 @@ ExitCode parse_and_run(int argc, char** argv) {
   // Without a limit the words behind a command could be taken for further commands: `bench learn`.
   app.require_subcommand(0, 1);
   Task task;
-  // In the order of `vlearn --help`.
-  add_learn(app, task);
-  add_solve(app, task);
-  add_plan(app, task);
-  add_compare(app, task);
-  add_play(app, task);
-  add_policy(app, task);
-  add_report(app, task);
-  add_certify(app, task);
-  add_verify(app, task);
-  add_deviate(app, task);
-  add_self_test(app, task);
-  add_doctor(app, task);
-  add_games(app, task);
-  add_game(app, task);
-  add_experiment(app, task);
-  add_bench(app, task);
-  add_help(app, task);
-  group_commands(app);
+  for (const Command& command : kCommands) {
+    command.add(app, task);
+    app.get_subcommands([](const CLI::App*) { return true; }).back()->group(command.group);
+  }
   TerminalOptions terminal;
   add_terminal_options(app, terminal);
   use_color_among(argc, argv);
@@ -388,5 +311,6 @@ ExitCode guarded(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A file that may not grow is an error like a full disk, not the end of the process.
   std::signal(SIGXFSZ, SIG_IGN);
+  vlearn::app::outlive_readers();
   return static_cast<int>(vlearn::app::guarded(argc, argv));
 }

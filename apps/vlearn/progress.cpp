@@ -23,35 +23,46 @@ Progress::Progress(Estimate::Options options) : estimate_(std::move(options)) {
 void Progress::draw_now_and_then() {
   constexpr auto pause = std::chrono::milliseconds(125);
   std::unique_lock lock(mutex_);
-  while (!ending_.wait_for(lock, pause, [this] { return ended_; })) draw();
+  while (!ending_.wait_for(lock, pause, [this] { return ended_; })) {
+    const Standing standing = estimate_.standing(seconds());
+    // Who reports must not wait for a terminal.
+    lock.unlock();
+    const TerminalState terminal = terminal_state();
+    show_bar(bar_line(standing, terminal.columns, terminal.unicode));
+    lock.lock();
+  }
 }
 
-void Progress::draw() {
-  const TerminalState terminal = terminal_state();
-  show_bar(bar_line(estimate_.standing(seconds()), terminal.columns, terminal.unicode));
-}
-
-void Progress::say_now_and_then() {
-  if (progress_kind() != ProgressKind::lines) return;
+std::string Progress::line_now_and_then() {
+  if (progress_kind() != ProgressKind::lines) return "";
   // A line every ten seconds at most, and not before another hundredth is done.
   const double now = seconds();
-  if (now < last_line_ + 10.0) return;
+  if (now < last_line_ + 10.0) return "";
   const double part = estimate_.done(now);
-  if (part > 0.0 && part < last_done_ + 0.01) return;
+  if (part > 0.0 && part < last_done_ + 0.01) return "";
   last_done_ = part;
   last_line_ = now;
-  say("vlearn: " + plain_line(estimate_.standing(now)));
+  return "vlearn: " + plain_line(estimate_.standing(now));
 }
 
 void Progress::report(std::size_t run, std::uint64_t units) {
-  const std::scoped_lock lock(mutex_);
-  estimate_.count(run, units);
-  say_now_and_then();
+  std::string line;
+  {
+    const std::scoped_lock lock(mutex_);
+    estimate_.count(run, units);
+    line = line_now_and_then();
+  }
+  if (!line.empty()) say_if_it_can(line);
 }
 
 void Progress::report_gap(std::size_t run, std::uint64_t units, double gap) {
   const std::scoped_lock lock(mutex_);
   estimate_.see_gap(run, units, gap);
+}
+
+void Progress::phase(std::size_t run, std::string_view work) {
+  const std::scoped_lock lock(mutex_);
+  estimate_.begin_phase(run, work, seconds());
 }
 
 void Progress::end() {

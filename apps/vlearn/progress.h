@@ -8,6 +8,8 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "progress_text.h"
@@ -27,6 +29,9 @@ class Progress {
   void report(std::size_t run, std::uint64_t units);
   /// The certified gap of a run after so many units.
   void report_gap(std::size_t run, std::uint64_t units, double gap);
+  /// A run has counted its last unit and goes on with work that nobody can count, as "certifying".
+  /// Shown once all runs do.
+  void phase(std::size_t run, std::string_view work);
   /// Removes the bar.
   void end();
 
@@ -36,8 +41,8 @@ class Progress {
     return std::chrono::duration<double>(Clock::now() - begin_).count();
   }
   void draw_now_and_then();
-  void draw();
-  void say_now_and_then();
+  /// What there is to say, or nothing.
+  [[nodiscard]] std::string line_now_and_then();
 
   Estimate estimate_;
   Clock::time_point begin_ = Clock::now();

@@ -14,7 +14,13 @@ namespace {
 
 constexpr std::size_t kWideBar = 24;
 constexpr std::size_t kNarrowBar = 10;
-constexpr std::size_t kGapsRemembered = 5;
+constexpr std::size_t kGapsRemembered = 8;
+/// Of gap ~ units^exponent: what theory promises, and what is believed of a few gaps.
+constexpr double kUsualExponent = -0.5;
+constexpr double kSteepest = -2.0;
+constexpr double kFlattest = -0.3;
+/// Nobody waits longer by the word of a guess.
+constexpr double kLongestGuess = 86400.0;
 
 std::string bar(double part, std::size_t width, bool unicode) {
   if (!unicode) {
@@ -58,6 +64,16 @@ std::string short_number(double number) {
   return fmt::format("{:.3g}{}", number, units[unit]);
 }
 
+std::string short_bytes(double bytes) {
+  constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024.0 && unit + 1 < units.size()) {
+    bytes /= 1024.0;
+    ++unit;
+  }
+  return fmt::format("{:.3g} {}", bytes, units[unit]);
+}
+
 std::string short_time(double seconds) {
   if (seconds < 90.0) return fmt::format("{:.0f} s", seconds);
   if (seconds < 90.0 * 60.0) return fmt::format("{:.0f} min", seconds / 60.0);
@@ -71,10 +87,10 @@ std::string bar_line(const Standing& standing, std::size_t columns, bool unicode
   const bool known = standing.part > 0.0;
   const std::string percent = known ? fmt::format("{:3.0f} %  ", 100.0 * standing.part) : "";
   const std::array<std::string, 4> texts = {
-      joined({standing.what, standing.rate, with_wanted(standing), standing.left}),
-      joined({standing.what, standing.rate, standing.gap, standing.left}),
-      joined({standing.what, standing.gap, standing.left}),
-      joined({standing.gap, standing.left}),
+      joined({standing.what, standing.rate, with_wanted(standing), standing.time}),
+      joined({standing.what, standing.rate, standing.gap, standing.time}),
+      joined({standing.what, standing.gap, standing.time}),
+      joined({standing.gap, standing.time}),
   };
   constexpr std::size_t worth_a_bar = 3;  // of the texts
   for (std::size_t i = 0; known && i < worth_a_bar; ++i) {
@@ -93,7 +109,7 @@ std::string bar_line(const Standing& standing, std::size_t columns, bool unicode
 std::string plain_line(const Standing& standing) {
   std::string text =
       joined({standing.what, standing.rate,
-              standing.gap.empty() ? "" : "certified " + with_wanted(standing), standing.left});
+              standing.gap.empty() ? "" : "certified " + with_wanted(standing), standing.time});
   if (standing.part <= 0.0) return text;
   return fmt::format("{:3.0f} %: {}", 100.0 * standing.part, text);
 }
@@ -110,21 +126,42 @@ void Estimate::see_gap(std::size_t run, std::uint64_t units, double gap) {
   Run& one = runs_[run];
   one.gap = gap;
   if (!(gap > 0.0) || units == 0) return;
-  one.log_constants.push_back(std::log(static_cast<double>(units)) + 2.0 * std::log(gap));
-  if (one.log_constants.size() > kGapsRemembered) {
-    one.log_constants.erase(one.log_constants.begin());
+  one.seen.push_back({std::log(static_cast<double>(units)), std::log(gap)});
+  if (one.seen.size() > kGapsRemembered) one.seen.erase(one.seen.begin());
+}
+
+void Estimate::begin_phase(std::size_t run, std::string_view work, double seconds) {
+  if (std::exchange(runs_[run].counted, true)) return;
+  phase_ = work;
+  phase_began_ = seconds;
+}
+
+double Estimate::exponent(const Run& run) {
+  const auto count = static_cast<double>(run.seen.size());
+  double units = 0.0;
+  double gap = 0.0;
+  for (const LogPair& one : run.seen) {
+    units += one.units / count;
+    gap += one.gap / count;
   }
+  double square = 0.0;
+  double product = 0.0;
+  for (const LogPair& one : run.seen) {
+    square += (one.units - units) * (one.units - units);
+    product += (one.units - units) * (one.gap - gap);
+  }
+  if (!(square > 0.0)) return kUsualExponent;
+  return std::clamp(product / square, kSteepest, kFlattest);
 }
 
 std::optional<double> Estimate::needed(std::size_t run) const {
   const Run& one = runs_[run];
   if (!options_.wanted_gap || !one.gap) return std::nullopt;
   const auto has = static_cast<double>(one.units);
-  if (*one.gap <= *options_.wanted_gap || one.log_constants.empty()) return has;
-  double sum = 0.0;
-  for (const double constant : one.log_constants) sum += constant;
-  const double mean = sum / static_cast<double>(one.log_constants.size());
-  const double needed = std::exp(mean - 2.0 * std::log(*options_.wanted_gap));
+  if (one.counted || *one.gap <= *options_.wanted_gap || one.seen.empty()) return has;
+  const LogPair& last = one.seen.back();
+  const double needed =
+      std::exp(last.units + (std::log(*options_.wanted_gap) - last.gap) / exponent(one));
   const double most = options_.per_run > 0 ? static_cast<double>(options_.per_run) : HUGE_VAL;
   return std::min(std::max(needed, has), most);
 }
@@ -150,14 +187,16 @@ double Estimate::done(double seconds) const {
   if (wanted > 0.0) part = played / wanted;
   if (options_.max_seconds > 0.0) part = std::max(part, seconds / options_.max_seconds);
   if (const std::optional<double> needed = needed_by_all()) {
-    // Each halving of the gap is a like share of the way.
-    part = std::max(part, std::log1p(played) / std::log1p(std::max(*needed, 1.0)));
+    part = std::max(part, played / std::max(*needed, 1.0));
   }
   return std::min(part, 1.0);
 }
 
 Standing Estimate::standing(double seconds) const {
-  if (!options_.work.empty()) return {.what = options_.work, .left = short_time(seconds)};
+  if (!options_.work.empty()) return {.what = options_.work, .time = short_time(seconds)};
+  if (std::all_of(runs_.begin(), runs_.end(), [](const Run& run) { return run.counted; })) {
+    return {.what = phase_, .time = short_time(seconds - phase_began_)};
+  }
   double played = 0.0;
   double before = 0.0;
   std::optional<double> gap;  // the worst
@@ -192,8 +231,8 @@ Standing Estimate::standing(double seconds) const {
       consider((*needed - played) / per_second, true);
     }
   }
-  if (left < HUGE_VAL) {
-    now.left = (guessed ? "about " : "") + short_time(std::max(left, 0.0)) + " left";
+  if (left < HUGE_VAL && !(guessed && left > kLongestGuess)) {
+    now.time = (guessed ? "about " : "") + short_time(std::max(left, 0.0)) + " left";
   }
   return now;
 }

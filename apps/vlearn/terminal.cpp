@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "terminal.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -73,6 +74,15 @@ void write_error(const std::string& text) {
   static_cast<void>(std::fflush(stderr));
 }
 
+/// With `writing` held.
+void write_line(std::string_view line) {
+  std::string text;
+  if (bar_shown.exchange(false)) text += kClearLine;
+  text += line;
+  text += '\n';
+  write_error(text);
+}
+
 std::string in_style(Style style, std::string_view text, bool color) {
   if (!color) return std::string(text);
   constexpr std::array<std::string_view, 5> codes = {"1;31", "36", "2", "1", "1;32"};
@@ -93,26 +103,27 @@ std::size_t columns_of_stderr() {
 }  // namespace
 
 void add_terminal_options(CLI::App& app, TerminalOptions& options) {
-  const auto add = [&](const char* name, const auto& add_it) {
-    if (app.get_option_no_throw(name) == nullptr) add_it()->group(kEverywhere);
+  const bool whole = app.get_parent() == nullptr;
+  const auto add = [&](const char* name, const char* description, const auto& add_it) {
+    if (app.get_option_no_throw(name) != nullptr) return;
+    add_it()->description(whole ? description : "")->group(kEverywhere);
   };
-  add("--quiet", [&] {
-    return app.add_flag("--quiet", options.quiet, "No remarks and no progress; errors stay");
-  });
-  add("--verbose", [&] {
-    return app.add_flag("-v,--verbose", options.verbose, "More remarks: what was chosen, and why");
-  });
-  add("--color", [&] {
-    return app.add_option("--color", options.color, "auto (default), always or never")
-        ->check(one_of({"auto", "always", "never"}));
-  });
-  add("--progress", [&] {
-    return app
-        .add_option("--progress", options.progress,
-                    "auto (default: a bar on a terminal, else a line now and then), always (a "
-                    "bar) or never")
-        ->check(one_of({"auto", "always", "never"}));
-  });
+  add("--quiet", "No remarks and no progress; errors stay",
+      [&] { return app.add_flag("--quiet", options.quiet); });
+  add("--verbose", "More remarks: what was chosen, and where time went",
+      [&] { return app.add_flag("-v,--verbose", options.verbose); });
+  add("--color",
+      "auto (default: on a terminal, unless NO_COLOR is set or TERM is dumb), always or never",
+      [&] {
+        return app.add_option("--color", options.color)->check(one_of({"auto", "always", "never"}));
+      });
+  add("--progress",
+      "auto (default: a bar on a terminal unless TERM is dumb, else a line every ten seconds at "
+      "most), always (a bar) or never",
+      [&] {
+        return app.add_option("--progress", options.progress)
+            ->check(one_of({"auto", "always", "never"}));
+      });
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     add_terminal_options(*command, options);
   }
@@ -150,11 +161,13 @@ std::string paint_error(Style style, std::string_view text) {
 
 void say(std::string_view line) {
   const std::scoped_lock lock(writing);
-  std::string text;
-  if (bar_shown.exchange(false)) text += kClearLine;
-  text += line;
-  text += '\n';
-  write_error(text);
+  write_line(line);
+}
+
+void say_if_it_can(std::string_view line) {
+  const std::unique_lock lock(writing, std::try_to_lock);
+  if (!lock || !stderr_takes_text()) return;
+  write_line(line);
 }
 
 void note(std::string_view text) {
@@ -175,15 +188,22 @@ bool is_verbose() noexcept { return settings().verbose; }
 ProgressKind progress_kind() noexcept { return settings().progress; }
 
 void show_bar(std::string_view line) {
-  const std::scoped_lock lock(writing);
-  if (bars_ended) return;
+  const std::unique_lock lock(writing, std::try_to_lock);
+  if (!lock || bars_ended || !stderr_takes_text()) return;
   bar_shown = true;
   write_error(std::string(kClearLine) + std::string(line));
+  // A signal that came meanwhile has ended the bars before this one was there.
+  if (bars_ended && bar_shown.exchange(false)) write_error(std::string(kClearLine));
 }
 
 void clear_bar() {
   const std::scoped_lock lock(writing);
   if (bar_shown.exchange(false)) write_error(std::string(kClearLine));
+}
+
+bool stderr_takes_text() noexcept {
+  pollfd stream{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  return poll(&stream, 1, 0) == 1 && (stream.revents & POLLOUT) != 0;
 }
 
 bool bar_is_shown() noexcept { return bar_shown; }

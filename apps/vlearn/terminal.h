@@ -27,7 +27,8 @@ struct TerminalOptions {
 /// The heading in --help under which they stand.
 inline constexpr const char* kEverywhere = "Everywhere";
 
-/// Adds the options to a command and everything below it, but for those that it has already. They
+/// Adds the options to a command and everything below it, but for those that it has already. Only
+/// those of the whole are described. They
 /// may stand before or behind a sub-command: all write to the same place, which must outlive the
 /// parser.
 void add_terminal_options(CLI::App& app, TerminalOptions& options);
@@ -56,6 +57,8 @@ enum class Style : std::uint8_t { error, note, faint, heading, good };
 
 /// A line to stderr, with its newline; a bar makes room for it.
 void say(std::string_view line);
+/// The same, but left out where it would have to wait: work does not stand still for it.
+void say_if_it_can(std::string_view line);
 
 /// A line that has no place in a quiet life; see note() and explain() in command.h.
 [[nodiscard]] bool is_quiet() noexcept;
@@ -66,10 +69,12 @@ void say(std::string_view line);
 enum class ProgressKind : std::uint8_t { none, lines, bar };
 [[nodiscard]] ProgressKind progress_kind() noexcept;
 /// The last line of the terminal, to be replaced by the next; at most terminal_state().columns
-/// wide.
+/// wide. Left out where it would have to wait, as for a terminal that Ctrl-S has stopped.
 void show_bar(std::string_view line);
 void clear_bar();
-/// Both may be called by a signal handler: whether a bar stands there now; none from now on.
+/// All may be called by a signal handler: whether stderr would take a line now; whether a bar
+/// stands there; none from now on.
+[[nodiscard]] bool stderr_takes_text() noexcept;
 [[nodiscard]] bool bar_is_shown() noexcept;
 void end_bars() noexcept;
 

@@ -213,9 +213,10 @@ ExitCode run(const Options& options) {
   const std::vector<std::filesystem::path> policies =
       policies_in({options.files.begin(), options.files.end() - 1},
                   frame_of(loaded.game).num_players(), certificate.output);
+  const CancelToken cancel = stop_on_signals();
   Progress progress({.work = "verifying"});
-  const Verdict verdict =
-      verify(loaded.game, policies, certificate, {.parallel = {.threads = options.threads}});
+  const Verdict verdict = verify(loaded.game, policies, certificate,
+                                 {.parallel = {.threads = options.threads, .cancel = cancel}});
   progress.end();
   return report(options, certificate, verdict);
 }
@@ -230,8 +231,10 @@ void add_verify(CLI::App& app, Task& task) {
       "  vlearn verify soccer runs/soccer-1 runs/soccer-1/certificate.json\n"
       "  vlearn verify game.json player-1.policy player-2.policy certificate.json --json\n\n"
       "Reads the game and the policy files, replays what was played, and derives every number of "
-      "the certificate\nagain, with code that shares nothing with what made it. Exit code 0: all "
-      "of it is true; 4: the message names\nthe first number that is not.\n\n" +
+      "the certificate\nagain, with code that shares nothing with what made it but the game, the "
+      "file "
+      "formats and `core`. Exit code 0:\nall of it is true; 4: the message names the first number "
+      "that is not.\n\n" +
       what_game_is());
   command->add_option("game", options->game, "GAME")->required();
   command

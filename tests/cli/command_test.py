@@ -13,9 +13,9 @@ VLEARN = os.environ["VLEARN"]
 
 
 def without_cost(errors):
-    """What stands on stderr beside the note on what certifying costs, and how far a run has come,
-    which slow machines tell."""
-    usual = re.compile(r"vlearn: (note: certifying | *[0-9]+ %: )")
+    """What stands on stderr beside notes on what certifying costs and on the preset, and how far
+    a run has come, which slow machines tell."""
+    usual = re.compile(r"vlearn: (note: certifying |note: with --\S+ the preset is | *[0-9]+ %: )")
     return "".join(line for line in errors.splitlines(keepends=True) if not usual.match(line))
 
 

@@ -51,6 +51,7 @@ class OnTerminal(CommandTest):
             stdout=writer if out else subprocess.PIPE,
             stderr=writer,
         )
+        self.terminal = os.ttyname(writer)
         os.close(writer)
         self.addCleanup(end, process)
         self.addCleanup(os.close, reader)
@@ -76,8 +77,18 @@ class OnTerminal(CommandTest):
         process, reader = self.start(*arguments, **options)
         shown = self.read(reader)
         output = "" if process.stdout is None else process.stdout.read().decode()
-        self.assertEqual(process.wait(), code, shown)
+        self.assertEqual(process.wait(60), code, shown)
         return shown, output
+
+    def stop(self, process, reader, code=None):
+        """By Ctrl-C; what is shown then, to the end."""
+        process.send_signal(signal.SIGINT)
+        shown = self.read(reader)
+        self.assertEqual(process.wait(60), code, shown)
+        self.assertRegex(COLOR.sub("", shown), r"vlearn: stopping")
+        # The bar is gone.
+        self.assertNotRegex(shown.split("at once)")[1].split(CLEAR)[-1], r" %  |ifying, ")
+        return shown
 
 
 def states_of(shown):
@@ -90,7 +101,7 @@ class Bars(OnTerminal):
         shown, _ = self.show("learn", "soccer", "--max-time", "1.5", "--seeds", "2")
         bars = states_of(shown)
         self.assertGreater(len(bars), 3, shown)
-        last = bars[-1]
+        last = [bar for bar in bars if not bar.startswith("certifying, ")][-1]
         self.assertRegex(last, r"^\[#+ *\] +\d+ %  ")
         for words in ("episodes, ", "agent-steps/s, ", "gap ", " s left"):
             self.assertIn(words, last)
@@ -111,17 +122,26 @@ class Bars(OnTerminal):
                 self.assertIn("\u2588", "".join(bars))
 
     def test_time_left_until_a_gap_is_a_guess(self):
-        process, reader = self.start(*LONG, columns=132)
+        process, reader = self.start("learn", "soccer", "--until-gap", "0.001", columns=132)
         shown = self.read(reader, until=" left")
-        self.assertRegex(states_of(shown)[-1], r"gap \S+ \(want 1e-06\), about \S+ \S+ left")
-        process.terminate()
-        process.wait()
+        last = [bar for bar in states_of(shown) if " left" in bar][-1]
+        self.assertRegex(last, r" %  .*gap \S+ \(want 0.001\), about \S+ \S+ left")
+        self.stop(process, reader, 75)
+
+    def test_nothing_is_guessed_beyond_a_day(self):
+        process, reader = self.start("learn", "soccer", "--until-gap", "1e-30", columns=132)
+        shown = self.read(reader, until="(want 1e-30)" + CLEAR)
+        self.assertNotIn("left", shown)
+        self.stop(process, reader, 75)
 
     def test_work_that_nobody_can_count_shows_its_time(self):
-        self.good("learn", "soccer", "--episodes", "1e5", "--out", "run", "--quiet")
-        shown, _ = self.show("certify", "run", "--start", "uniform")
-        if bars := states_of(shown):  # on a fast machine it is done before there is a bar
-            self.assertRegex(bars[0], r"^certifying, \d+ s$")
+        learn = ("learn", "soccer", "--episodes", "3e5", "--certify", "off", "--out", "run")
+        self.good(*learn, "--quiet")
+        process, reader = self.start("certify", "run", "--output", "nested", "--start", "uniform")
+        shown = self.read(reader, until=" s" + CLEAR)
+        self.assertRegex(states_of(shown)[0], r"^certifying, \d+ s$")
+        self.stop(process, reader, 130)
+        self.assertFalse((self.folder / "run" / "certificate.json").exists())
 
     def test_deviate_counts_episodes(self):
         self.good("learn", "rps", "--episodes", "1e4", "--out", "run", "--quiet")
@@ -129,8 +149,9 @@ class Bars(OnTerminal):
         self.assertRegex(states_of(shown)[-1], r"^\[#* *\] +\d+ %  \S+ episodes, \d+ s left$")
 
     def test_runs_are_counted(self):
-        shown, _ = self.show("compare", "rps", "--seeds", "4", "--episodes", "1e5")
-        self.assertRegex(states_of(shown)[-1], r"of 8 runs")
+        process, reader = self.start("compare", "rps", "--seeds", "4", "--episodes", "1e9")
+        self.read(reader, until="of 8 runs")
+        self.stop(process, reader, 130)
 
     def test_no_bar_where_it_is_unwanted(self):
         learn = ("learn", "rps", "--max-time", "0.5", "--force")
@@ -174,19 +195,34 @@ class Signals(OnTerminal):
             text=True,
         )
         self.addCleanup(end, process)
-        metrics = self.folder / out / "metrics.csv"
-        while not (metrics.exists() and metrics.read_text().count("\n") > rows):
-            self.assertIsNone(process.poll())
-            time.sleep(0.01)
+        self.wait_for_rows(process, out, rows)
         return process
+
+    def wait_for_rows(self, process, out, rows):
+        end = time.monotonic() + 60
+        while self.rows(out) <= rows:
+            self.assertIsNone(process.poll())
+            self.assertLess(time.monotonic(), end, "waited in vain for rows")
+            time.sleep(0.01)
+
+    def rows(self, out):
+        metrics = self.folder / out / "metrics.csv"
+        return metrics.read_text().count("\n") if metrics.exists() else 0
 
     def resume(self, run):
         """Goes on with it until it plays, and stops it in good order."""
         process, reader = self.start("learn", "--resume", run)
         self.read(reader, until="gap ")
-        process.send_signal(signal.SIGINT)
-        self.read(reader)
-        self.assertEqual(process.wait(), 75)
+        self.stop(process, reader, 75)
+
+    def wait_until_stopped(self, process):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            pid, status = os.waitpid(process.pid, os.WUNTRACED | os.WNOHANG)
+            if pid:
+                return status
+            time.sleep(0.01)
+        self.fail("waited in vain for it to stand still")
 
     def episodes(self, run):
         return json.loads((self.folder / run / "result.json").read_text())["episodes"]
@@ -215,7 +251,7 @@ class Signals(OnTerminal):
             (self.folder / "stop").touch()
             process.send_signal(number)
             # It stands still in the middle of its checkpoint, where the second one finds it.
-            _, status = os.waitpid(process.pid, os.WUNTRACED)
+            status = self.wait_until_stopped(process)
             self.assertTrue(os.WIFSTOPPED(status), status)
             process.send_signal(number)
             process.send_signal(signal.SIGCONT)
@@ -230,12 +266,74 @@ class Signals(OnTerminal):
     def test_ctrl_c_on_a_terminal_takes_the_bar_away(self):
         process, reader = self.start(*LONG)
         self.read(reader, until="agent-steps/s")
-        process.send_signal(signal.SIGINT)
-        shown = self.read(reader, until="at once)")
+        shown = self.stop(process, reader, 75)
         self.assertIn(CLEAR, shown.split("stopping")[0][-40:])
-        shown += self.read(reader)
-        self.assertEqual(process.wait(), 75)
-        self.assertEqual([bar for bar in states_of(shown.split("at once)")[1]) if bar], [])
+
+    def test_a_terminal_that_stands_still_stops_nothing(self):
+        process, reader = self.start(*LONG, "--out", "run")
+        self.read(reader, until="agent-steps/s")
+        terminal = os.open(self.terminal, os.O_RDWR | os.O_NOCTTY)
+        termios.tcflow(terminal, termios.TCOOFF)  # Ctrl-S
+        time.sleep(0.5)  # some bars' time
+        self.wait_for_rows(process, "run", self.rows("run") + 2)
+        process.terminate()
+        end = time.monotonic() + 60
+        while not (self.folder / "run" / "result.json").exists():
+            self.assertLess(time.monotonic(), end, "no checkpoint while the terminal stands still")
+            time.sleep(0.01)
+        termios.tcflow(terminal, termios.TCOON)
+        os.close(terminal)
+        self.read(reader)
+        self.assertEqual(process.wait(60), 75)
+        self.assertGreater(self.episodes("run"), 0)
+
+    def test_who_reads_stderr_may_go(self):
+        for extra in ((), ("--progress", "always")):
+            out = f"run{len(extra)}"
+            process = self.begin("learn", "rps", "--max-time", "600", "-v", *extra, out=out)
+            process.stderr.close()
+            time.sleep(0.5)  # some bars' time
+            self.wait_for_rows(process, out, self.rows(out))
+            process.terminate()
+            self.assertEqual(process.wait(60), 75)
+            self.assertGreater(self.episodes(out), 0)
+
+    def test_who_reads_stdout_ends_the_command_quietly(self):
+        for ignored, code in ((False, -signal.SIGPIPE), (True, 5)):
+            reader, writer = os.pipe()
+            os.close(reader)
+            process = subprocess.Popen(
+                [VLEARN, "games"],
+                stdin=subprocess.DEVNULL,
+                stdout=writer,
+                stderr=subprocess.PIPE,
+                restore_signals=not ignored,  # Python ignores SIGPIPE
+            )
+            os.close(writer)
+            self.addCleanup(end, process)
+            errors = process.stderr.read().decode()
+            self.assertEqual(process.wait(60), code, errors)
+            self.assertEqual(bool(errors), ignored, errors)
+
+    def test_a_certificate_that_was_interrupted_is_made_later(self):
+        learn = ("learn", "soccer", "--episodes", "2e5", "--output", "nested", "--preset", "fast")
+        self.good(*learn, "--out", "whole", "--quiet", "--certify", "on")
+        process, reader = self.start(*learn, "--out", "run", "--certify", "on")
+        self.read(reader, until="certifying, ")
+        shown = self.stop(process, reader, 75)
+        self.assertIn("go on with: vlearn learn --resume run", shown)
+        self.assertFalse((self.folder / "run" / "certificate.json").exists())
+        self.good("learn", "--resume", "run", "--quiet")
+        for name in ("certificate.json", "result.json", "metrics.csv", "tables.safetensors"):
+            whole, run = (self.folder / out / name for out in ("whole", "run"))
+            self.assertEqual(whole.read_bytes(), run.read_bytes(), name)
+
+    def test_verify_just_stops(self):
+        learn = ("learn", "soccer", "--episodes", "1e5", "--output", "nested", "--preset", "fast")
+        self.good(*learn, "--out", "run", "--quiet", "--certify", "on")
+        process, reader = self.start("verify", "soccer", "run", "run/certificate.json")
+        self.read(reader, until="verifying, ")
+        self.stop(process, reader, 130)
 
     def test_commands_without_checkpoints_just_stop(self):
         self.good("learn", "rps", "--episodes", "1000", "--out", "run", "--quiet")
@@ -244,7 +342,7 @@ class Signals(OnTerminal):
             self.read(reader, until="episodes")
             process.send_signal(number)
             shown = self.read(reader)
-            self.assertEqual(process.wait(), 128 + number)
+            self.assertEqual(process.wait(60), 128 + number)
             self.assertRegex(COLOR.sub("", shown), r"vlearn: stopping( \(Ctrl-C .*\))?\r?\n")
 
     def test_quiet_says_no_more_than_how_to_go_on(self):
@@ -286,7 +384,9 @@ class Everywhere(OnTerminal):
             text = self.run_command(*path, "--help").stdout
             self.assertIn("Everywhere:\n", text)
             self.assertGreaterEqual(text.split("Usage:")[0].count("\n  vlearn "), 2, path)
-            self.assertIn("--color auto|always|never", text)
+            # Described once, for the whole.
+            self.assertIn("--color " + ("auto|always|never" if path else "TEXT:"), text)
+            self.assertEqual("NO_COLOR" in text, not path)
             if "SUBCOMMAND" not in text:
                 return [path]
             names = []

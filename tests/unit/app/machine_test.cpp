@@ -92,6 +92,30 @@ TEST_F(MachineTest, Version1) {
   EXPECT_EQ(machine.memory_used, 96U);
 }
 
+TEST_F(MachineTest, PagesThatCanGoAreNotUsed) {
+  put("proc/self/cgroup", "0::/job\n");
+  put("sys/fs/cgroup/job/memory.max", "9000\n");
+  put("sys/fs/cgroup/job/memory.current", "5000\n");
+  put("sys/fs/cgroup/job/memory.stat", "anon 1000\ninactive_file 3000\nactive_file 7\n");
+  EXPECT_EQ(read().memory_used, 2000U);
+  put("sys/fs/cgroup/job/memory.stat", "inactive_file 6000\n");  // read a moment later
+  EXPECT_EQ(read().memory_used, 0U);
+  put("sys/fs/cgroup/job/memory.stat", "inactive_file many\n");
+  EXPECT_EQ(read().memory_used, 5000U);
+}
+
+TEST_F(MachineTest, Version1WithoutLinks) {
+  put("proc/self/cgroup", "9:memory:/a\n4:cpu,cpuacct:/a\n");
+  put("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "4096\n");
+  put("sys/fs/cgroup/memory/a/memory.usage_in_bytes", "96\n");
+  put("sys/fs/cgroup/memory/a/memory.stat", "inactive_file 1\ntotal_inactive_file 90\n");
+  put("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "300000\n");
+  put("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000\n");
+  const Machine machine = read();
+  EXPECT_EQ(machine.memory_used, 6U);
+  EXPECT_EQ(machine.cpu_quota, 3.0);
+}
+
 TEST(MachineText, LimitsThatMakeNoSenseAreNone) {
   EXPECT_EQ(parse_cpu_max("100000 50000"), 2.0);
   for (const char* text :

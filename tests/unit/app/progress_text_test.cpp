@@ -23,6 +23,8 @@ TEST(ProgressText, NumbersAndTimesAreShort) {
   EXPECT_EQ(short_number(999), "999");
   EXPECT_EQ(short_number(1234), "1.23k");
   EXPECT_EQ(short_number(999.6e3), "1M");
+  EXPECT_EQ(short_bytes(512), "512 B");
+  EXPECT_EQ(short_bytes(1.5 * 1024 * 1024 * 1024), "1.5 GiB");
   EXPECT_EQ(short_time(12.3), "12 s");
   EXPECT_EQ(short_time(180), "3 min");
   EXPECT_EQ(short_time(9000), "2.5 h");
@@ -35,7 +37,7 @@ TEST(ProgressText, TheLessImportantGoesFirst) {
                           .rate = "3.4M agent-steps/s",
                           .gap = "gap 0.012",
                           .wanted = "(want 0.01)",
-                          .left = "about 20 s left"};
+                          .time = "about 20 s left"};
   EXPECT_EQ(bar_line(standing, 200, false),
             "[############            ]  50 %  1.2M episodes, 3.4M agent-steps/s, gap 0.012 (want "
             "0.01), about 20 s left");
@@ -72,7 +74,7 @@ TEST(ProgressText, EpisodesKnownInAdvance) {
   Estimate estimate({.num_runs = 2, .per_run = 1000, .steps_per_unit = 6});
   estimate.count(0, 0);
   estimate.count(1, 0);
-  EXPECT_EQ(estimate.standing(0.1).left, "");  // nobody knows yet
+  EXPECT_EQ(estimate.standing(0.1).time, "");  // nobody knows yet
   estimate.count(0, 300);
   estimate.count(1, 200);
   // 500 of 2000 in 10 s: 1500 at 50 a second.
@@ -80,7 +82,7 @@ TEST(ProgressText, EpisodesKnownInAdvance) {
   EXPECT_DOUBLE_EQ(now.part, 0.25);
   EXPECT_EQ(now.what, "500 episodes");
   EXPECT_EQ(now.rate, "300 agent-steps/s");
-  EXPECT_EQ(now.left, "30 s left");
+  EXPECT_EQ(now.time, "30 s left");
   EXPECT_EQ(plain_line(now), " 25 %: 500 episodes, 300 agent-steps/s, 30 s left");
 }
 
@@ -89,14 +91,14 @@ TEST(ProgressText, WhatWasPlayedBeforeTookNoTime) {
   estimate.count(0, 500);
   estimate.count(0, 600);
   // 100 in 10 s: 400 take 40 s.
-  EXPECT_EQ(estimate.standing(10.0).left, "40 s left");
+  EXPECT_EQ(estimate.standing(10.0).time, "40 s left");
 }
 
 TEST(ProgressText, TheEarlierEndIsShown) {
   Estimate estimate({.per_run = 1000, .max_seconds = 15.0});
   estimate.count(0, 0);
   estimate.count(0, 100);
-  EXPECT_EQ(estimate.standing(10.0).left, "5 s left");
+  EXPECT_EQ(estimate.standing(10.0).time, "5 s left");
   EXPECT_DOUBLE_EQ(estimate.done(10.0), 10.0 / 15.0);
 }
 
@@ -111,7 +113,45 @@ TEST(ProgressText, AGapFallsLikeOneOverTheRoot) {
   // 2 / sqrt(K) = 0.01 at K = 40000.
   EXPECT_NEAR(*estimate.needed(0), 40000.0, 1e-6);
   const Standing now = estimate.standing(4.0);  // 400 a second, 38400 to go
-  EXPECT_EQ(now.left, "about 2 min left");
+  EXPECT_EQ(now.time, "about 2 min left");
+  EXPECT_NEAR(now.part, 0.04, 1e-9);  // 4 s of 100
+}
+
+TEST(ProgressText, AGapMayFallFasterOrSlower) {
+  const auto needed = [](double exponent) {
+    Estimate estimate({.wanted_gap = 0.01});
+    for (const std::uint64_t units : {100U, 400U, 1600U}) {
+      estimate.count(0, units);
+      estimate.see_gap(0, units, std::pow(static_cast<double>(units), exponent));
+    }
+    return *estimate.needed(0);
+  };
+  EXPECT_NEAR(needed(-0.6), std::pow(0.01, -1.0 / 0.6), 1e-6);
+  // Hardly at all: from 1600^-0.1 on as units^-0.3.
+  EXPECT_NEAR(needed(-0.1), 1600.0 * std::pow(std::pow(1600.0, -0.1) / 0.01, 1.0 / 0.3), 1e-3);
+  EXPECT_DOUBLE_EQ(needed(-3.0), 1600.0);  // is there
+}
+
+TEST(ProgressText, NothingIsGuessedBeyondADay) {
+  Estimate estimate({.wanted_gap = 1e-6});
+  estimate.count(0, 0);
+  estimate.count(0, 100);
+  estimate.see_gap(0, 100, 0.1);
+  // 10^12 at 10 a second.
+  EXPECT_EQ(estimate.standing(10.0).time, "");
+  EXPECT_LT(estimate.standing(10.0).part, 1e-6);
+}
+
+TEST(ProgressText, APhaseIsShownOnceAllRunsAreInIt) {
+  Estimate estimate({.num_runs = 2, .per_run = 100});
+  for (const std::size_t run : {0U, 1U}) {
+    estimate.count(run, 0);
+    estimate.count(run, 100);
+  }
+  estimate.begin_phase(0, "certifying", 10.0);
+  EXPECT_EQ(estimate.standing(12.0).what, "200 episodes");
+  estimate.begin_phase(1, "certifying", 15.0);
+  EXPECT_EQ(bar_line(estimate.standing(19.0), 80, true), "certifying, 4 s");
 }
 
 TEST(ProgressText, SeveralRunsShowTheWorstGap) {
@@ -127,8 +167,8 @@ TEST(ProgressText, SeveralRunsShowTheWorstGap) {
   EXPECT_EQ(now.gap, "gap 0.2");
   EXPECT_EQ(now.wanted, "(want 0.1)");
   // The third needs what the others need on average, 250: 550 to go at 20 a second.
-  EXPECT_EQ(now.left, "about 28 s left");
-  EXPECT_NEAR(now.part, std::log1p(200.0) / std::log1p(750.0), 1e-12);
+  EXPECT_EQ(now.time, "about 28 s left");
+  EXPECT_NEAR(now.part, 200.0 / 750.0, 1e-12);
 }
 
 TEST(ProgressText, NoMoreEpisodesThanWereAskedFor) {
@@ -137,7 +177,7 @@ TEST(ProgressText, NoMoreEpisodesThanWereAskedFor) {
   estimate.count(0, 100);
   estimate.see_gap(0, 100, 0.5);
   EXPECT_DOUBLE_EQ(*estimate.needed(0), 200.0);
-  EXPECT_EQ(estimate.standing(10.0).left, "10 s left");  // nothing guessed
+  EXPECT_EQ(estimate.standing(10.0).time, "10 s left");  // nothing guessed
 }
 
 TEST(ProgressText, OddGapsAreNoTrouble) {
