@@ -128,7 +128,7 @@
   function readoutText(u, lines) {
     const at = u.cursor.idx;
     if (at === null || at === undefined) return "";
-    const parts = [`${grouped(u.data[0][at])} ${data.planned ? "iterations" : "episodes"}`];
+    const parts = [`${grouped(u.data[0][at])} ${data.xLabel}`];
     lines.forEach((line, i) => {
       const y = u.data[i + 1][at];
       if (line.name && u.series[i + 1].show && y !== null && y !== undefined) parts.push(`${line.name}: ${figure(y)}`);
@@ -203,9 +203,9 @@
       const low = Math.min(...all);
       const high = Math.max(...all);
       const guide = x.map((k) => curve.guide / Math.sqrt(k)).map((y) => (y >= low / 1.2 && y <= high * 1.2 ? y : null));
-      add("∝ 1/√" + (data.planned ? "iterations" : "episodes"), guide, null, "guide");
+      add("∝ 1/√" + data.xLabel, guide, null, "guide");
     }
-    if (curve.bound) add("bound by play alone", of(curve.bound), 2, "dotted");
+    if (curve.bound) add(curve.boundLabel, of(curve.bound), 2, "dotted");
     if (curve.lower) add("at least", of(curve.lower), 1, "dashed");
     if (curve.upper) add(curve.exact ? "certified gap (exact)" : "certified gap, at most", of(curve.upper), 0);
     return { x, lines: all.length > 0 ? lines : [], logY: true };
@@ -251,13 +251,13 @@
   }
 
   function drawCharts() {
-    const xLabel = data.planned ? "iterations" : "episodes";
+    const { xLabel } = data;
     if (data.groups) {
       liveChart(find("[data-chart=groups]"), { ...groupChart(), xLabel, yLabel: "gap" });
       return;
     }
     liveChart(find("[data-chart=gap]"), { ...gapChart(data.curve), xLabel, yLabel: "gap" });
-    liveChart(find("[data-chart=value]"), { ...valueChart(data.curve), xLabel, yLabel: "value" });
+    liveChart(find("[data-chart=value]"), { ...valueChart(data.curve), xLabel, yLabel: "estimate" });
   }
 
   // --- theme, printing, copying -----------------------------------------------------------------
@@ -516,10 +516,11 @@
   }
 
   function valueLine(at) {
-    if (at.v === undefined) return null;
-    const parts = [`Following is worth ${figure(at.v)} from here on`];
-    if (at.d !== undefined) parts.push(`, the best deviation at most ${figure(at.d)} (gain ${figure(gainOf(at), 3)})`);
-    return el("p", { class: "note" }, parts.join("") + ". ", at.w ? "The witness: " : null, at.w ? named(witnessText(at)) : null);
+    const parts = [];
+    if (at.v !== undefined) parts.push(`following is worth ${figure(at.v)}`);
+    if (at.d !== undefined) parts.push(`the best deviation at most ${figure(at.d)}` + (at.g === undefined ? "" : ` (gain ${figure(gainOf(at), 3)})`));
+    if (parts.length === 0 && !at.w) return null;
+    return el("p", { class: "note" }, parts.length ? `From here on, ${parts.join(", ")}. ` : null, at.w ? "The witness: " : null, at.w ? named(witnessText(at)) : null);
   }
 
   /// A policy as one bar of parts.
@@ -537,35 +538,42 @@
     return svg("svg", { width: WIDTH, height: 12, role: "img", "aria-label": text }, ...parts);
   }
 
+  /// What the lines of a mixture are.
+  function mixtureWords(cell) {
+    if (!cell.mix[0].k) return cell.mix.length === 1 ? "One policy, whatever is drawn." : "Executions draw one of these parts.";
+    const all = `Executions draw one of ${grouped(cell.counted)} past policies, by their weights; ${figure(cell.parts, 3)} equal ones would be as concentrated.`;
+    return cell.counted > cell.mix.length ? all + " Each line stands for an equal share of the weight." : all;
+  }
+
   function mixtureTable(cell, i) {
     if (cell.mix.length === 0) return null;
+    const learned = cell.mix[0].k > 0;
     const actions = actionsOf(cell.players[i]);
     const rows = cell.mix.map((part) => el("tr", {},
-      el("td", { class: "n" }, grouped(part.n)), el("td", { class: "n" }, part.k ? grouped(part.k) : "–"),
+      el("td", { class: "n" }, grouped(part.n)), learned ? el("td", { class: "n" }, grouped(part.k)) : null,
       el("td", { class: "n" }, percent(part.w)), el("td", {}, part.p[i] ? stripe(part.p[i], actions) : "–")));
-    const heads = [[cell.mix[0].k ? "visit" : "part", true], ["episode", true], ["stands for", true], ["policy", false]];
+    const heads = [[learned ? "visit" : "part", true], learned ? ["episode", true] : null, ["stands for", true], ["policy", false]].filter(Boolean);
     return el("div", {},
       el("h3", {}, "The mixture"),
-      el("p", { class: "note" }, `Executions draw one of many past policies; ${figure(cell.parts, 3)} equal ones would be as concentrated.` +
-        (cell.visits > cell.mix.length ? " Each line stands for an equal share of their weight." : "")),
-      scrolling("The mixture", el("table", { id: "mixture" }, el("caption", {}, cell.mix[0].k ? "What was played, from the oldest visit to the newest" : "Parts with the largest weights"),
+      el("p", { class: "note" }, mixtureWords(cell)),
+      scrolling("The mixture", el("table", { id: "mixture" },
+        el("caption", {}, learned ? "What was played, from the oldest visit to the newest" : "Parts with the largest weights"),
         el("thead", {}, el("tr", {}, ...heads.map(([title, number]) => el("th", { scope: "col", class: number ? "n" : null }, title)))),
         el("tbody", {}, ...rows))));
   }
 
-  /// Mutual information, in bits, of chances in 1/10000.
-  function information(chances, rows, columns) {
+  /// Joint chances of a pair, and what they would be for independent players.
+  function pairChances(chances, rows, columns) {
     const total = chances.reduce((sum, c) => sum + c, 0) || 1;
     const joint = chances.map((c) => c / total);
     const first = rows.map((_, a) => columns.reduce((sum, __, b) => sum + joint[a * columns.length + b], 0));
     const second = columns.map((_, b) => rows.reduce((sum, __, a) => sum + joint[a * columns.length + b], 0));
-    let bits = 0;
-    joint.forEach((p, at) => {
-      const q = first[Math.floor(at / columns.length)] * second[at % columns.length];
-      if (p > 0 && q > 0) bits += p * Math.log2(p / q);
-    });
-    const products = joint.map((_, at) => first[Math.floor(at / columns.length)] * second[at % columns.length]);
-    return { bits: Math.max(bits, 0), joint, products };
+    return { joint, products: joint.map((_, at) => first[Math.floor(at / columns.length)] * second[at % columns.length]) };
+  }
+
+  function togetherWords(bits) {
+    if (!data.correlates) return "They draw independently of each other.";
+    return bits < 5e-4 ? "Mutual information: less than 0.0005 bits." : `Mutual information: ${figure(bits, 3)} bits.`;
   }
 
   function cut(text, length) {
@@ -690,12 +698,12 @@
       }
       const rows = actionsOf(state.cell.players[i]);
       const columns = actionsOf(state.cell.players[j]);
-      const { bits, joint, products } = information(pair.c, rows, columns);
+      const { joint, products } = pairChances(pair.c, rows, columns);
       const numbers = state.difference ? joint.map((p, at) => p - products[at]) : joint;
       const what = state.difference ? "joint chances less the product of the marginals" : "joint chances";
       strength.replaceChildren(
         "Rows are ", named(data.shown[i][1]), ", columns ", named(data.shown[j][1]), `: ${what}, in percent. `,
-        bits < 5e-4 ? "They act independently here (mutual information 0 bits)." : `Mutual information: ${figure(bits, 3)} bits.`);
+        togetherWords(pair.bits));
       picture.replaceChildren(heatMap(rows, columns, numbers, state.difference, `${what} of ${data.shown[i][1]} and ${data.shown[j][1]}`));
     }
 
@@ -712,7 +720,8 @@
       step.select.value = String(cell.h);
       place.refill(statesOf(cell.h), cell.s);
       other.refill(others(), state.other);
-      const facts = [`step ${cell.h + 1}, `, named(cell.name || `state ${cell.s + 1}`), ` · ${grouped(cell.visits)} visits`];
+      const facts = [`step ${cell.h + 1}, `, named(cell.name || `state ${cell.s + 1}`)];
+      if (data.cells.some((one) => one.visits > 0)) facts.push(` · ${grouped(cell.visits)} visits`);
       if (cell.reach !== undefined) facts.push(` · reached by ${percent(cell.reach)} of executions`);
       where.replaceChildren(named(data.shown[state.player][1]), " at ", ...facts);
       const board = boardPicture(cell.s);

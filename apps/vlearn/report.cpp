@@ -81,8 +81,7 @@ std::string as_text(const std::filesystem::path& path,
     if (views.size() > 1) text += printable(view.path) + ": ";
     text += printable(headline_of(view)) + "\n";
   }
-  return text +
-         fmt::format("report: {} ({} kB)\n", printable(path.string()), (bytes + 999) / 1000);
+  return text + fmt::format("report: {} ({} kB)\n", printable(path.string()), (bytes + 999) / 1000);
 }
 
 std::string as_json(const std::filesystem::path& path,
@@ -94,7 +93,10 @@ std::string as_json(const std::filesystem::path& path,
   json.key("runs").begin_array();
   for (const RunView& view : views) {
     json.begin_object().member("path", printable(view.path)).key("gap");
-    view.certificate ? json.value(view.certificate->gap_upper) : json.null();
+    const auto& certificate = view.certificate ? view.certificate : view.sampled;
+    certificate ? json.value(certificate->gap_upper) : json.null();
+    json.key("sum_of_gaps");
+    certificate ? json.value(certificate->sum_upper) : json.null();
     json.key("verified");
     switch (view.verification.outcome) {
       case Verification::Outcome::not_done: json.null(); break;
@@ -108,6 +110,7 @@ std::string as_json(const std::filesystem::path& path,
 
 ExitCode report(const Options& options) {
   const std::filesystem::path path = place_of(options);
+  check_distinct(std::vector<std::filesystem::path>(options.runs.begin(), options.runs.end()));
   const std::vector<RunView> views = view_all(options);
   const std::string page = report_page(views);
   AtomicFile file(path);

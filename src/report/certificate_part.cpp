@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "figures.h"
 #include "page_parts.h"
 
@@ -17,12 +18,7 @@ namespace {
 
 constexpr std::size_t kMostRows = 50;
 
-std::string bounds(double lower, double upper) {
-  if (lower == upper) return figure(upper, 6);
-  return figure(lower, 6, Rounding::down) + " to " + figure(upper, 6, Rounding::up);
-}
-
-std::string bounds(const std::optional<double>& lower, double upper) {
+std::string bounds_or_upper(const std::optional<double>& lower, double upper) {
   return lower ? bounds(*lower, upper) : "at most " + figure(upper, 6, Rounding::up);
 }
 
@@ -37,7 +33,7 @@ std::string kind_of(const PlayerCertificate& player) {
 std::string method_words(const Certificate& certificate) {
   if (!certificate.method)
     return "Every number follows from the game and the policy; nothing was drawn.";
-  const std::string confidence = percent(certificate.method->confidence);
+  const std::string confidence = confidence_text(certificate.method->confidence);
   if (certificate.method->name == MethodName::data) {
     return fmt::format(
         "Bounds from what players have seen while they learned; all hold at once with {} "
@@ -84,8 +80,8 @@ void add_player_table(Html& html,
     for (const std::size_t i : order) {
       const PlayerCertificate& player = certificate.players[i];
       table.row().head(player_name(run, i)).cell(bounds(player.value_lower, player.value_upper));
-      table.cell(bounds(player.deviation_lower, player.deviation_upper));
-      table.cell(bounds(player.gap_lower, player.gap_upper));
+      table.cell(bounds_or_upper(player.deviation_lower, player.deviation_upper));
+      table.cell(bounds_or_upper(player.gap_lower, player.gap_upper));
       table.cell(figure(player.rounding, 2, Rounding::up)).cell(kind_of(player));
     }
   }
@@ -97,23 +93,27 @@ void add_player_table(Html& html,
   }
 }
 
-void add_fact(Html& html, std::string_view label, const std::string& text, bool code = false) {
-  if (text.empty()) return;
-  html.raw(code ? "<div class=\"wide\">" : "<div>")
-      .element("dt", label)
-      .raw(code ? "<dd class=\"hash\">" : "<dd>")
-      .name(text)
-      .raw("</dd></div>\n");
+/// Where executions of the nested output begin.
+std::string start_words(const Certificate& certificate) {
+  if (certificate.output != CertifiedOutput::nested) return {};
+  switch (certificate.start) {
+    case CertifiedStart::uniform: return "before an episode that is drawn";
+    case CertifiedStart::last: return "after the last episode";
+    case CertifiedStart::best: break;
+  }
+  return fmt::format("before episode {}, the best of those that were looked at",
+                     count(certificate.start_episode));
 }
 
 void add_facts(Html& html, const RunView& run, const Certificate& certificate) {
   html.open("dl", {{"class", "facts"}});
   add_fact(html, "method", method_words(certificate));
   add_fact(html, "policy", output_words(certificate));
+  add_fact(html, "executions start", start_words(certificate));
   if (certificate.output != CertifiedOutput::table) {
     add_fact(html, "made of", plural(certificate.episodes, "episode"));
   }
-  add_fact(html, "sum of gaps", bounds(certificate.sum_lower, certificate.sum_upper));
+  add_fact(html, "sum of gaps", bounds_or_upper(certificate.sum_lower, certificate.sum_upper));
   add_fact(html, "game", certificate.game_hash, true);
   if (certificate.stream_hash) add_fact(html, "policies", *certificate.stream_hash, true);
   const std::size_t shown = std::min<std::size_t>(certificate.policy_hashes.size(), 8);

@@ -16,38 +16,22 @@ namespace {
 
 constexpr std::size_t kMostSeries = 12;
 
-void add_chart(Html& html, std::string_view which, const LineChart& chart) {
-  const std::string picture = line_chart(chart);
-  html.open("div", {{"class", "chart"}, {"data-chart", which}});
-  if (picture.empty()) {
-    html.element("p", "Nothing was recorded.", {{"class", "note"}}).close();
-    return;
-  }
-  html.open("div", {{"class", "scroll figure static"},
-                    {"tabindex", "0"},
-                    {"role", "group"},
-                    {"aria-label", chart.name.title}});
-  html.raw(picture).close().close();
-}
-
-const char* x_label(const RunView& run) {
-  return run.kind == RunView::Kind::planned ? "iterations" : "episodes";
-}
-
 }  // namespace
 
 void add_gap_curve(Html& html, const RunView& run) {
-  open_section(html, "gap", run.target == Target::nash ? "Duality gap" : "Certified gap");
+  open_section(html, "gap", "Certified gap");
   LineChart chart;
   const bool exact = exact_curve(run.curve);
-  chart.name = {"gap-chart", "Certified gap against episodes",
+  const bool of_other =
+      run.certificate && !run.curve_output.empty() && run.curve_output != run.output;
+  chart.name = {"gap-chart", "The largest gap of a player",
                 "Both axes are logarithmic; the dashed guide falls with the square root."};
-  chart.x_label = x_label(run);
+  chart.x_label = x_label({&run, 1});
   chart.y_label = "gap";
   chart.log_y = true;
   ChartLine upper{exact ? "certified gap (exact)" : "certified gap, at most", "line c0", {}};
   ChartLine lower{"at least", "line c1 dashed", {}};
-  ChartLine bound{"bound by play alone", "line c2 dotted", {}};
+  ChartLine bound{bound_label(run), "line c2 dotted", {}};
   for (const std::size_t i : kept_points(run.curve)) {
     const CurvePoint& point = run.curve[i];
     const auto x = static_cast<double>(point.episode);
@@ -56,7 +40,7 @@ void add_gap_curve(Html& html, const RunView& run) {
     if (point.data_bound) bound.points.emplace_back(x, *point.data_bound);
   }
   if (const std::optional<double> c = guide_of(run.curve); c && !upper.points.empty()) {
-    ChartLine guide{"∝ 1/√" + std::string(x_label(run)), "line guide", {}};
+    ChartLine guide{"∝ 1/√" + std::string(chart.x_label), "line guide", {}};
     for (const double x : {std::max(upper.points.front().first, 1.0), upper.points.back().first}) {
       guide.points.emplace_back(x, *c / std::sqrt(x));
     }
@@ -66,16 +50,36 @@ void add_gap_curve(Html& html, const RunView& run) {
     if (!line->points.empty()) chart.lines.push_back(std::move(*line));
   }
   add_chart(html, "gap", chart);
+  if (of_other) {
+    html.element("p",
+                 fmt::format("The curve is of the output {}, the certificate of the output {}.",
+                             run.curve_output, run.output),
+                 {{"class", "note"}});
+  }
+  const auto nothing = std::count_if(
+      run.curve.begin(), run.curve.end(),
+      [](const CurvePoint& point) { return point.gap_upper && *point.gap_upper <= 0.0; });
+  if (nothing > 0) {
+    html.element(
+        "p",
+        fmt::format("{} of {} looks found a gap of 0 or less, nobody could gain anything: "
+                    "a logarithmic axis has no place for these.",
+                    count(static_cast<std::uint64_t>(nothing)),
+                    count(static_cast<std::uint64_t>(std::count_if(
+                        run.curve.begin(), run.curve.end(),
+                        [](const CurvePoint& point) { return point.gap_upper.has_value(); })))),
+        {{"class", "note"}});
+  }
   html.close();
 }
 
 void add_values(Html& html, const RunView& run) {
   open_section(html, "values", "Values");
   LineChart chart;
-  chart.name = {"value-chart", "Value of each player against episodes",
+  chart.name = {"value-chart", "What learners think their policies are worth",
                 "The horizontal axis is logarithmic."};
-  chart.x_label = x_label(run);
-  chart.y_label = "value";
+  chart.x_label = x_label({&run, 1});
+  chart.y_label = "estimate";
   const std::vector<std::size_t> kept = kept_points(run.curve);
   for (std::size_t j = 0; j < std::min(run.series.size(), kMostSeries); ++j) {
     ChartLine line{run.series[j], fmt::format("line c{}", j % 8), {}};
@@ -88,7 +92,13 @@ void add_values(Html& html, const RunView& run) {
     }
     chart.lines.push_back(std::move(line));
   }
-  add_chart(html, "value", chart);
+  if (!chart.lines.empty()) {
+    add_chart(html, "value", chart);
+    html.element(
+        "p",
+        "Estimates of the learners, from play. Where there is a certificate, its values count.",
+        {{"class", "note"}});
+  }
   if (const Certificate* certificate = certificate_of(run)) {
     TableWriter table(html, "What the certificate says the policy is worth",
                       {{"player"}, {"value", true}, {"kind"}});
@@ -97,9 +107,7 @@ void add_values(Html& html, const RunView& run) {
       const PlayerCertificate& player = certificate->players[i];
       const bool exact = player.value_lower == player.value_upper;
       table.row().head(player_name(run, i));
-      table.cell(exact ? figure(player.value_lower, 6)
-                       : figure(player.value_lower, 6, Rounding::down) + " to " +
-                             figure(player.value_upper, 6, Rounding::up));
+      table.cell(bounds(player.value_lower, player.value_upper));
       table.cell(exact ? "exact" : "interval");
     }
   }

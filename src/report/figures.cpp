@@ -64,7 +64,18 @@ std::string count(std::uint64_t number) {
   return text;
 }
 
+std::string bounds(double lower, double upper) {
+  if (lower == upper) return figure(upper, 6);
+  return figure(lower, 6, Rounding::down) + " to " + figure(upper, 6, Rounding::up);
+}
+
+std::string confidence_text(double confidence) {
+  // Of 0.99 nearly all is left; what is lost to binary digits is no loss of confidence.
+  return figure(100.0 * confidence + 1e-9, 6, Rounding::down) + "\u00A0%";
+}
+
 std::string percent(double chance) {
+  if (chance < 0.0) return "−" + percent(-chance);
   const double hundredths = chance * 100.0;
   if (chance > 0.0 && hundredths < 0.01) return "< 0.01\u00A0%";
   if (hundredths >= 0.01 && hundredths < 9.995) return figure(hundredths, 2) + "\u00A0%";

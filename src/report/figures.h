@@ -20,6 +20,12 @@ enum class Rounding : std::uint8_t { nearest, up, down };
 /// 1 234 567, with spaces at which no line ends.
 [[nodiscard]] std::string count(std::uint64_t number);
 
+/// A number that is known exactly, or between two bounds: each is rounded outwards.
+[[nodiscard]] std::string bounds(double lower, double upper);
+
+/// Of a confidence: never more than it is.
+[[nodiscard]] std::string confidence_text(double confidence);
+
 /// Of a chance: 12.3 %.
 [[nodiscard]] std::string percent(double chance);
 

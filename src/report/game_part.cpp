@@ -19,11 +19,6 @@ namespace {
 constexpr std::size_t kMostPlayers = 20;
 constexpr std::size_t kFewPlayers = 8;
 
-void add_fact(Html& html, std::string_view label, const std::string& text) {
-  if (text.empty()) return;
-  html.raw("<div>").element("dt", label).raw("<dd>").name(text).raw("</dd></div>\n");
-}
-
 std::string range_text(std::size_t least, std::size_t most) {
   return least == most ? count(most) : count(least) + " to " + count(most);
 }
@@ -87,7 +82,8 @@ void add_players(Html& html, const RunView& run) {
         table.cell(i < known.second.size() ? figure(known.second[i], 6) : "–");
       }
       if (certificate != nullptr && !titles.empty()) {
-        table.cell(i < certificate->players.size() ? figure(certificate->players[i].value_lower, 6)
+        table.cell(i < certificate->players.size() ? bounds(certificate->players[i].value_lower,
+                                                            certificate->players[i].value_upper)
                                                    : "–");
       }
     }
@@ -118,15 +114,20 @@ void add_graph(Html& html, const RunView& run) {
   html.element("h3", "States");
   open_figure(html, "State graph");
   html.raw(picture).close();
-  html.element("p",
-               "Columns are steps. The area of a state is how likely an execution comes there, the "
-               "width of a way how likely it is taken from its state.",
-               {{"class", "note"}});
+  html.element(
+      "p",
+      graph.uniform
+          ? "Columns are steps. The area of a state is how likely uniform play, not the "
+            "output of this run, comes there, the width of a way how likely it takes it."
+          : "Columns are steps. The area of a state is how likely an execution comes there, "
+            "the width of a way how likely it is taken from its state.",
+      {{"class", "note"}});
 }
 
 void add_board(Html& html, const RunView& run) {
   const Board& board = *run.game.board;
-  const State s = first_state(run);
+  if (!run.game.first_state) return;
+  const State s{*run.game.first_state};
   if (s.index() >= board.positions.size() || board.rows <= 0 || board.columns <= 0) return;
   html.element("h3", "Board");
   open_figure(html, "Board");

@@ -29,15 +29,15 @@ std::string share_of_episode(const RunView& run, const Certificate& certificate)
   if (worst >= run.game.reward_ranges.size()) return {};
   const auto& [low, high] = run.game.reward_ranges[worst];
   const double width = (high - low) * static_cast<double>(run.game.horizon);
-  if (!(width > 0.0) || stated_gap(certificate) <= 0.0) return {};
+  if (!(width > 0.0) || certificate.gap_upper <= 0.0) return {};
   return fmt::format(" ({}\u00A0% of what an episode can pay)",
-                     figure(100.0 * stated_gap(certificate) / width, 2, Rounding::up));
+                     figure(100.0 * certificate.gap_upper / width, 3, Rounding::up));
 }
 
 std::string what_is_bounded(const RunView& run, const Certificate& certificate) {
-  const std::string most = figure(stated_gap(certificate), 3, Rounding::up);
+  const std::string most = figure(certificate.gap_upper, 3, Rounding::up);
   const std::string share = share_of_episode(run, certificate);
-  if (stated_gap(certificate) <= 0.0) {
+  if (certificate.gap_upper <= 0.0) {
     return run.target == Target::optimal ? "No other policy earns more than this one"
                                          : "No player can gain anything by deviating";
   }
@@ -45,8 +45,9 @@ std::string what_is_bounded(const RunView& run, const Certificate& certificate) 
     case Target::optimal:
       return fmt::format("No policy earns more than {} above this one{}", most, share);
     case Target::nash:
-      return fmt::format("Both players together can gain no more than {} by deviating{}", most,
-                         share);
+      return fmt::format(
+          "No player can gain more than {} by deviating{}, both together no more than {}", most,
+          share, figure(certificate.sum_upper, 3, Rounding::up));
     case Target::ce:
       return fmt::format(
           "No player can gain more than {} by answering recommendations with other actions{}", most,
@@ -63,12 +64,11 @@ std::string how_certified(const Certificate& certificate) {
                        certificate.method->name == MethodName::sampled
                            ? "certified by sampling"
                            : "bounded by what players saw while they learned,",
-                       percent(certificate.method->confidence));
+                       confidence_text(certificate.method->confidence));
   }
-  const std::optional<double> lower = stated_gap_lower(certificate);
-  if (!lower) return "certified from above";
-  if (same_number(*lower, stated_gap(certificate))) return "certified exactly";
-  if (*lower <= 0.0) return "certified from above";
+  const std::optional<double> lower = certificate.gap_lower;
+  if (is_exact(certificate)) return "certified exactly";
+  if (!lower || *lower <= 0.0) return "certified from above";
   return fmt::format("certified from both sides: some deviation gains at least {}",
                      figure(*lower, 3, Rounding::down));
 }
@@ -82,7 +82,7 @@ Sentence sentence_of(const RunView& run) {
   if (certificate == nullptr) {
     const bool ended = !run.stopped.empty();
     return {"fair",
-            ended ? "Not certified: nothing is known about what players could gain by deviating."
+            ended ? "Not certified: what players could gain by deviating is not proven."
                   : "This run has not ended, and has no certificate yet.",
             ended ? run.verification.message : std::string()};
   }
@@ -113,19 +113,20 @@ std::string states_figure(const RunView& run) {
 
 std::string kind_of_gap(const RunView& run, const Certificate& certificate) {
   if (run.verification.outcome == Verification::Outcome::refuted) return "refuted";
-  const std::optional<double> lower = stated_gap_lower(certificate);
+  const std::optional<double> lower = certificate.gap_lower;
+  if (is_exact(certificate)) return "exact";
   if (!lower || *lower <= 0.0) return "at most";
-  if (!same_number(*lower, stated_gap(certificate))) {
-    return "at least " + figure(*lower, 3, Rounding::down);
-  }
-  return certificate.method ? "at most" : "exact";
+  return "at least " + figure(*lower, 3, Rounding::down);
 }
 
 void add_tiles(Html& html, const RunView& run) {
   html.open("dl", {{"class", "tiles"}});
   if (const Certificate* certificate = certificate_of(run)) {
-    add_tile(html, run.target == Target::nash ? "duality gap" : "gap",
-             figure(stated_gap(*certificate), 4, Rounding::up), kind_of_gap(run, *certificate));
+    add_tile(html, "gap", figure(certificate->gap_upper, 4, Rounding::up),
+             kind_of_gap(run, *certificate));
+    if (run.target == Target::nash) {
+      add_tile(html, "duality gap", figure(certificate->sum_upper, 4, Rounding::up), "both gaps");
+    }
   }
   add_tile(html, run.kind == RunView::Kind::planned ? "iterations" : "episodes",
            count(run.episodes), run.stopped.empty() ? "not ended" : "");

@@ -135,9 +135,4 @@ TableWriter& TableWriter::head(std::string_view name) {
   return *this;
 }
 
-TableWriter& TableWriter::raw(std::string_view markup) {
-  open_cell().raw(markup).raw("</td>");
-  return *this;
-}
-
 }  // namespace vlearn

@@ -48,7 +48,7 @@ struct Column {
   bool number = false;  ///< aligned by its digits
 };
 
-/// Rows come between begin_table and end_table: `begin_row`, cells, `end_row`.
+/// A table as long as it lives: row(), then a cell for each column.
 class TableWriter {
  public:
   TableWriter(Html& html,
@@ -65,7 +65,6 @@ class TableWriter {
   TableWriter& cell(std::string_view text);
   TableWriter& name(std::string_view name);
   TableWriter& head(std::string_view name);  ///< names its row
-  TableWriter& raw(std::string_view markup);
 
  private:
   Html& open_cell();

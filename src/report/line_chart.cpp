@@ -113,12 +113,17 @@ class Path {
     if (!text_.empty() && !last && std::abs(x - x_) < kLeastMove) return;
     text_ += fmt::format("{}{:.1f} {:.1f}", text_.empty() ? 'M' : 'L', x, y);
     x_ = x;
+    y_ = y;
   }
   [[nodiscard]] std::string text() const { return text_; }
+  /// The last point.
+  [[nodiscard]] double x() const { return x_; }
+  [[nodiscard]] double y() const { return y_; }
 
  private:
   std::string text_;
   double x_ = 0.0;
+  double y_ = 0.0;
 };
 
 struct Axes {
@@ -179,10 +184,9 @@ void draw_line(Html& html, const Axes& axes, const ChartLine& line) {
     if (axes.can_show(x, y)) path.add(axes.px(x), axes.py(y), i + 1 == line.points.size());
   }
   if (path.text().find('L') == std::string::npos && !path.text().empty()) {  // a single point
-    const auto& [x, y] = line.points.back();
     html.single("circle", {{"class", line.style},
-                           {"cx", fmt::format("{:.1f}", axes.px(x))},
-                           {"cy", fmt::format("{:.1f}", axes.py(y))},
+                           {"cx", fmt::format("{:.1f}", path.x())},
+                           {"cy", fmt::format("{:.1f}", path.y())},
                            {"r", "3"}});
     return;
   }

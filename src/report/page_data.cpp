@@ -62,7 +62,7 @@ class Data {
   }
   Data& chance(double value) {
     return natural(
-        static_cast<std::uint64_t>(std::lround(std::min(std::max(value, 0.0), 1.0) * 10000.0)));
+        value > 0.0 ? static_cast<std::uint64_t>(std::lround(std::min(value, 1.0) * 10000.0)) : 0);
   }
   Data& null() {
     separate();
@@ -143,6 +143,7 @@ void add_curve(Data& data, const RunView& run) {
   }
   if (any_of(curve, &CurvePoint::data_bound)) {
     column(data, "bound", curve, kept, [&](const CurvePoint& p) { data.number(p.data_bound); });
+    data.key("boundLabel").string(bound_label(run));
   }
   if (const std::optional<double> guide = guide_of(curve)) data.key("guide").number(*guide);
   data.key("series").open('[');
@@ -200,6 +201,7 @@ void add_player_cell(Data& data, const PlayerCell& cell, NameLists& lists) {
 void add_cell(Data& data, const CellView& cell, NameLists& lists) {
   data.open('{').key("h").natural(cell.h.value()).key("s").natural(cell.s.value());
   data.key("name").string(cell.name).key("visits").natural(cell.visits);
+  data.key("counted").natural(cell.counted);
   if (cell.reach) data.key("reach").number(*cell.reach);
   data.key("parts").number(cell.effective_parts).key("players").open('[');
   for (const PlayerCell& player : cell.players) add_player_cell(data, player, lists);
@@ -213,7 +215,7 @@ void add_cell(Data& data, const CellView& cell, NameLists& lists) {
   data.close(']').key("pairs").open('[');
   for (const PairCell& pair : cell.pairs) {
     data.open('{').key("i").natural(pair.first.value()).key("j").natural(pair.second.value());
-    data.key("c").chances(pair.chances).close('}');
+    data.key("bits").number(pair.information).key("c").chances(pair.chances).close('}');
   }
   data.close(']').close('}');
 }
@@ -250,7 +252,7 @@ void add_board(Data& data, const RunView& run) {
 std::string page_data(const RunView& run) {
   Data data;
   data.open('{').key("target").string(name_of(run.target));
-  data.key("planned").flag(run.kind == RunView::Kind::planned);
+  data.key("xLabel").string(x_label({&run, 1})).key("correlates").flag(run.correlates);
   data.key("shown").open('[');
   for (const Player player : run.shown_players) {
     data.open('[').natural(player.value()).string(player_name(run, player.index()));
@@ -270,7 +272,7 @@ std::string page_data(const RunView& run) {
 
 std::string page_data(std::span<const RunView> runs, const std::vector<NamedGroup>& groups) {
   Data data;
-  data.open('{').key("groups").open('[');
+  data.open('{').key("xLabel").string(x_label(runs)).key("groups").open('[');
   std::map<std::vector<std::uint64_t>, std::size_t> places;  // episodes, which most runs share
   std::vector<const std::vector<std::uint64_t>*> lists;
   const auto place = [&](const std::vector<std::uint64_t>& episodes) {

@@ -30,16 +30,13 @@ const Certificate* certificate_of(const RunView& run) {
   return run.sampled ? &*run.sampled : nullptr;
 }
 
-double stated_gap(const Certificate& certificate) {
-  return certificate.target == Target::nash ? certificate.sum_upper : certificate.gap_upper;
-}
-
-std::optional<double> stated_gap_lower(const Certificate& certificate) {
-  return certificate.target == Target::nash ? certificate.sum_lower : certificate.gap_lower;
-}
-
-bool same_number(double lower, double upper) {
-  return upper - lower <= 1e-6 * std::abs(upper) + 1e-9;
+bool is_exact(const Certificate& certificate) {
+  const std::vector<PlayerCertificate>& players = certificate.players;
+  return !certificate.method &&
+         std::all_of(players.begin(), players.end(), [](const PlayerCertificate& player) {
+           return player.value_lower == player.value_upper &&
+                  player.deviation_lower == player.deviation_upper;
+         });
 }
 
 std::string verified_word(const Verification& verification) {
@@ -91,7 +88,7 @@ std::optional<double> guide_of(std::span<const CurvePoint> curve) {
 
 bool exact_curve(std::span<const CurvePoint> curve) {
   return std::all_of(curve.begin(), curve.end(), [](const CurvePoint& point) {
-    return !point.gap_upper || (point.gap_lower && same_number(*point.gap_lower, *point.gap_upper));
+    return !point.gap_upper || point.gap_lower == point.gap_upper;
   });
 }
 
@@ -158,30 +155,43 @@ std::string witness_text(const PlayerCell& cell, Target target) {
   return text.empty() ? "follows" : text;
 }
 
-State first_state(const RunView& run) {
-  State best{0U};
-  double most = -1.0;
-  for (const CellView& cell : run.cells) {
-    if (cell.h.index() != 0) continue;
-    const double weight = cell.reach ? *cell.reach : static_cast<double>(cell.visits);
-    if (weight > most) {
-      most = weight;
-      best = cell.s;
-    }
-  }
-  return best;
+void add_fact(Html& html, std::string_view label, const std::string& text, bool is_hash) {
+  if (text.empty()) return;
+  html.raw(is_hash ? "<div class=\"wide\">" : "<div>")
+      .element("dt", label)
+      .raw(is_hash ? "<dd class=\"hash\">" : "<dd>")
+      .name(text)
+      .raw("</dd></div>\n");
 }
 
-std::string shell_word(const std::string& text) {
-  const bool plain =
-      !text.empty() &&
-      text.find_first_not_of(
-          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@%+") ==
-          std::string::npos;
-  if (plain) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
+void add_chart(Html& html, std::string_view which, const LineChart& chart) {
+  const std::string picture = line_chart(chart);
+  html.open("div", {{"class", "chart"}, {"data-chart", which}});
+  if (picture.empty()) {
+    html.element("p", "Nothing was recorded that could be drawn.", {{"class", "note"}}).close();
+    return;
+  }
+  html.open("div", {{"class", "scroll figure static"},
+                    {"tabindex", "0"},
+                    {"role", "group"},
+                    {"aria-label", chart.name.title}});
+  html.raw(picture).close().close();
+}
+
+std::string bound_label(const RunView& run) {
+  for (const auto& [key, value] : run.config) {
+    if (key == "delta") return "bound by play alone, failing with probability " + value;
+  }
+  return "bound by play alone";
+}
+
+const char* x_label(std::span<const RunView> runs) {
+  const auto planned =
+      static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const RunView& run) {
+        return run.kind == RunView::Kind::planned;
+      }));
+  if (planned == 0) return "episodes";
+  return planned == runs.size() ? "iterations" : "episodes or iterations";
 }
 
 void add_command(Html& html, const std::string& command, std::string_view label) {

@@ -61,11 +61,8 @@ void open_section(Html& html, std::string_view id, std::string_view title);
 
 /// The certificate that counts: the certain one where there is one.
 [[nodiscard]] const Certificate* certificate_of(const RunView& run);
-/// For nash the sum of both, else the largest of a player.
-[[nodiscard]] double stated_gap(const Certificate& certificate);
-[[nodiscard]] std::optional<double> stated_gap_lower(const Certificate& certificate);
-/// Whether a pair of bounds is one number but for rounding.
-[[nodiscard]] bool same_number(double lower, double upper);
+/// Whether its gaps are known but for rounding.
+[[nodiscard]] bool is_exact(const Certificate& certificate);
 [[nodiscard]] std::string verified_word(const Verification& verification);
 
 /// Places of a curve that are kept: all, or at most 2000, evenly on a logarithmic axis.
@@ -87,11 +84,14 @@ void open_section(Html& html, std::string_view id, std::string_view title);
 [[nodiscard]] std::size_t likeliest(const std::vector<double>& chances);
 /// What the witness plays in place of what is recommended.
 [[nodiscard]] std::string witness_text(const PlayerCell& cell, Target target);
-/// The state where most executions begin, as far as it is known.
-[[nodiscard]] State first_state(const RunView& run);
-
-/// The text between single quotes, for a shell.
-[[nodiscard]] std::string shell_word(const std::string& text);
+/// A line of a <dl class="facts">; nothing where there is no text.
+void add_fact(Html& html, std::string_view label, const std::string& text, bool is_hash = false);
+/// A chart as a picture, which the script replaces by one that answers to the mouse.
+void add_chart(Html& html, std::string_view which, const LineChart& chart);
+/// What the bound of a run's own data is called; it holds with a probability that the config has.
+[[nodiscard]] std::string bound_label(const RunView& run);
+/// "episodes", of planned runs "iterations".
+[[nodiscard]] const char* x_label(std::span<const RunView> runs);
 /// A command in a box, with room for a button that copies it.
 void add_command(Html& html, const std::string& command, std::string_view label);
 

@@ -46,7 +46,8 @@ void add_bars(Html& html, const RunView& run, const Certificate& certificate) {
       known_below
           ? "Wide bars: at most so much. Narrow bars: at least so much, which the witness earns."
           : "At most so much.";
-  if (run.target == Target::nash) note += " Of nash both gaps are known only together.";
+  if (run.target == Target::nash && certificate.output == CertifiedOutput::nested)
+    note += " Of nash both gaps are known only together.";
   if (all > kMostBars) note += fmt::format(" The {} largest of {} players.", kMostBars, count(all));
   html.element("p", note, {{"class", "note"}});
 }

@@ -108,7 +108,7 @@ LineChart chart_of(std::span<const RunView> runs, const std::vector<NamedGroup>&
   chart.name = {
       "group-chart", "Certified gap against episodes",
       "Both axes are logarithmic. A line and its band for each group, thin lines for single runs."};
-  chart.x_label = "episodes";
+  chart.x_label = x_label(runs);
   chart.y_label = "gap";
   chart.log_y = true;
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -150,7 +150,7 @@ std::vector<NamedGroup> name_groups(std::span<const RunView> runs) {
     std::vector<double> gaps;
     for (const std::size_t i : named.group.runs) {
       if (const Certificate* certificate = certificate_of(runs[i]))
-        gaps.push_back(stated_gap(*certificate));
+        gaps.push_back(certificate->gap_upper);
     }
     if (!gaps.empty()) named.last = bootstrap_interval(gaps);
     groups.push_back(std::move(named));
@@ -166,13 +166,16 @@ void add_runs_headline(Html& html,
   std::size_t refuted = 0;
   std::size_t certified = 0;
   double worst = 0.0;
+  double confidence = 1.0;  // the least
+  std::set<std::string> games;
   for (const RunView& run : runs) {
     verified += run.verification.outcome == Verification::Outcome::accepted ? 1 : 0;
     refuted += run.verification.outcome == Verification::Outcome::refuted ? 1 : 0;
     const Certificate* certificate = certificate_of(run);
     if (certificate == nullptr) continue;
-    worst = std::max(worst, certified == 0 ? stated_gap(*certificate) : worst);
-    worst = std::max(worst, stated_gap(*certificate));
+    worst = std::max(worst, certificate->gap_upper);
+    if (certificate->method) confidence = std::min(confidence, certificate->method->confidence);
+    games.insert(run.game.hash);
     ++certified;
   }
   std::string text;
@@ -185,10 +188,17 @@ void add_runs_headline(Html& html,
     text = "None of these runs is certified.";
   } else {
     if (certified == runs.size() && verified == runs.size()) tone = "good";
-    text = fmt::format(
-        "{} of {}: no gap is larger than {}, {} of {} certificates verified by independent code.",
-        plural(runs.size(), "run"), plural(groups.size(), "kind"), figure(worst, 3, Rounding::up),
-        verified == certified ? "all" : count(verified), count(certified));
+    text = fmt::format("{} of {}", plural(runs.size(), "run"), plural(groups.size(), "kind"));
+    // Gaps of different games have different units.
+    if (games.size() == 1) {
+      text +=
+          fmt::format(": no {}gap is larger than {}{}", certified < runs.size() ? "certified " : "",
+                      figure(worst, 3, Rounding::up),
+                      confidence < 1.0 ? ", with " + confidence_text(confidence) + " confidence"
+                                       : std::string());
+    }
+    text += fmt::format(", {} of {} certificates verified by independent code.",
+                        verified == certified ? "all" : count(verified), count(certified));
     if (certified < runs.size())
       text += fmt::format(" {} not certified.", plural(runs.size() - certified, "run"));
   }
@@ -198,19 +208,7 @@ void add_runs_headline(Html& html,
 
 void add_groups(Html& html, std::span<const RunView> runs, const std::vector<NamedGroup>& groups) {
   open_section(html, "gap", "Certified gap");
-  const LineChart chart = chart_of(runs, groups);
-  const std::string picture = line_chart(chart);
-  html.open("div", {{"class", "chart"}, {"data-chart", "groups"}});
-  if (picture.empty()) {
-    html.element("p", "Nothing was recorded.", {{"class", "note"}});
-  } else {
-    html.open("div", {{"class", "scroll figure static"},
-                      {"tabindex", "0"},
-                      {"role", "group"},
-                      {"aria-label", chart.name.title}});
-    html.raw(picture).close();
-  }
-  html.close();
+  add_chart(html, "groups", chart_of(runs, groups));
   html.element("p",
                "Thick lines are interquartile means over seeds, with bands of 95 % by the "
                "bootstrap; thin lines are single runs.",
@@ -224,7 +222,7 @@ void add_groups(Html& html, std::span<const RunView> runs, const std::vector<Nam
   });
   std::vector<Column> columns = {{"game"}, {"target"}, {"preset"}};
   if (labelled) columns.push_back({"group"});
-  for (const Column& column : {Column{"seeds"}, Column{"episodes", true},
+  for (const Column& column : {Column{"seeds"}, Column{x_label(runs), true},
                                Column{"gap, IQM [95 %]", true}, Column{"verified", true}}) {
     columns.push_back(column);
   }
@@ -250,7 +248,7 @@ void add_each_run(Html& html, std::span<const RunView> runs) {
     html.open("details").open("summary").name(run.path);
     html.text(fmt::format(" · seed {} · {} · {}", run.seed,
                           certificate != nullptr
-                              ? "gap " + figure(stated_gap(*certificate), 4, Rounding::up)
+                              ? "gap " + figure(certificate->gap_upper, 4, Rounding::up)
                               : std::string("no certificate"),
                           verified_word(run.verification)));
     html.close();
@@ -258,15 +256,11 @@ void add_each_run(Html& html, std::span<const RunView> runs) {
       html.open("p", {{"class", "note"}}).name(run.verification.message).close();
     }
     html.open("dl", {{"class", "facts"}});
-    const auto fact = [&](std::string_view label, const std::string& text) {
-      if (!text.empty())
-        html.raw("<div>").element("dt", label).raw("<dd>").name(text).raw("</dd></div>\n");
-    };
-    fact("game", run.game.word);
-    fact("episodes", count(run.episodes));
-    fact("stopped", run.stopped.empty() ? "not yet" : run.stopped);
-    if (run.seconds) fact("time", duration(*run.seconds));
-    for (const std::string& remark : run.remarks) fact("remark", remark);
+    add_fact(html, "game", run.game.word);
+    add_fact(html, x_label({&run, 1}), count(run.episodes));
+    add_fact(html, "stopped", run.stopped.empty() ? "not yet" : run.stopped);
+    if (run.seconds) add_fact(html, "time", duration(*run.seconds));
+    for (const std::string& remark : run.remarks) add_fact(html, "remark", remark);
     html.close();
     if (!run.command.empty())
       add_command(html, run.command, "The command that makes this run again");

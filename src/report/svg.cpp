@@ -181,8 +181,9 @@ std::string state_graph(const PictureName& name,
       html.open("g", {{"class", weights[cell] > 0.0 ? "node" : "node never"},
                       {"data-h", std::to_string(h)},
                       {"data-s", std::to_string(s)}});
-      html.element("title", fmt::format("step {}, {}: reached with {}", h + 1, names[cell],
-                                        percent(weights[cell])));
+      html.element("title",
+                   fmt::format("step {}, {}: reached with {}{}", h + 1, names[cell],
+                               percent(weights[cell]), graph.uniform ? " by uniform play" : ""));
       html.single("circle", {{"cx", fmt::format("{:.1f}", place.x)},
                              {"cy", fmt::format("{:.1f}", place.y)},
                              {"r", fmt::format("{:.1f}", radius)}});

@@ -138,7 +138,10 @@ inline void add_cells(RunView& run,
       }
       for (std::size_t i = 0; i < players; ++i) {
         for (std::size_t j = i + 1; j < players; ++j) {
-          PairCell pair{Player(i), Player(j), {}};
+          PairCell pair;
+          pair.first = Player(i);
+          pair.second = Player(j);
+          pair.information = correlated ? 0.2 * scattered(seed, i + j + 1) : 0.0;
           const double tie = correlated ? 0.6 * scattered(seed, i + j) : 0.0;
           const std::vector<double>& p = cell.players[i].averaged;
           const std::vector<double>& q = cell.players[j].averaged;
@@ -151,11 +154,13 @@ inline void add_cells(RunView& run,
           cell.pairs.push_back(std::move(pair));
         }
       }
+      cell.counted = cell.visits;
       run.visits.push_back(cell.visits);
       run.cells.push_back(std::move(cell));
       ++run.num_cells;
     }
   }
+  run.correlates = correlated;
 }
 
 inline StateGraph example_graph(const std::vector<std::size_t>& states) {
@@ -271,6 +276,7 @@ inline RunView grid_view() {
   }
   board.positions.emplace_back();  // the game is over
   run.game.board = board;
+  run.game.first_state = 7;
   run.game.states.assign(5, 61);
   run.curve = falling_curve(80, run.episodes, 2, 1.1, 3, false);
   add_cells(run, {}, {"north", "south", "east", "west", "stay"}, false);
@@ -405,6 +411,7 @@ inline RunView hostile_view() {
   board.marks = {{{0, 0}, names[0]}};
   board.positions.assign(4, BoardPosition{{{0, 0}, {0, 0}, {1, 1}, {1, 0}}, std::nullopt});
   run.game.board = board;
+  run.game.first_state = 7;
   return run;
 }
 

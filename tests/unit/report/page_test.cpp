@@ -53,7 +53,7 @@ std::string markup_of(const std::string& page) {
   return markup;
 }
 
-std::string headline_of(const RunView& run) {
+std::string verdict_of(const RunView& run) {
   return between(page_of(run), "<p class=\"verdict ", "</p>");
 }
 
@@ -109,44 +109,104 @@ TEST(ReportPage, StatesTheHashesOfWhatItRuns) {
 }
 
 TEST(ReportPage, SaysWhatWasFound) {
-  EXPECT_TRUE(has(headline_of(harbour_view()),
-                  "good\">No player can gain more than 0.00946 by deviating (0.24\u00A0% of what "
+  EXPECT_TRUE(has(verdict_of(harbour_view()),
+                  "good\">No player can gain more than 0.00946 by deviating (0.237\u00A0% of what "
                   "an episode can pay), "
                   "certified exactly and verified by independent code."));
-  const std::string interval = headline_of(interval_view());
+  const std::string interval = verdict_of(interval_view());
   EXPECT_TRUE(has(interval, "0.0212 by answering recommendations with other actions"));
   EXPECT_TRUE(has(interval, "some deviation gains at least 0.018. Not verified."));
-  EXPECT_TRUE(has(headline_of(grid_view()),
-                  "Both players together can gain no more than 0.0226 by deviating"));
-  EXPECT_TRUE(has(headline_of(refuted_view()), "bad\">Refuted"));
+  EXPECT_TRUE(has(verdict_of(grid_view()),
+                  "No player can gain more than 0.0123 by deviating (0.123\u00A0% of what an "
+                  "episode can pay), both together no more than 0.0226"));
+  EXPECT_TRUE(has(verdict_of(refuted_view()), "bad\">Refuted"));
   EXPECT_TRUE(has(page_of(refuted_view()), "player 7: the gap is at least 0.31, not 0.004"));
-  EXPECT_TRUE(has(headline_of(sampled_view()),
-                  "certified by sampling with 99.0\u00A0% confidence. Not verified."));
-  EXPECT_TRUE(has(headline_of(begun_view()), "has not ended"));
-  EXPECT_TRUE(has(headline_of(smallest_view()), "Not certified"));
+  EXPECT_TRUE(has(verdict_of(sampled_view()),
+                  "certified by sampling with 99\u00A0% confidence. Not verified."));
+  EXPECT_TRUE(has(verdict_of(begun_view()), "has not ended"));
+  EXPECT_TRUE(has(verdict_of(smallest_view()), "Not certified"));
   RunView rationals = harbour_view();
   rationals.verification.rationals = true;
-  EXPECT_TRUE(has(headline_of(rationals), "verified in exact fractions by independent code"));
+  EXPECT_TRUE(has(verdict_of(rationals), "verified in exact fractions by independent code"));
   RunView upper = harbour_view();
   upper.certificate->gap_lower.reset();
-  EXPECT_TRUE(has(headline_of(upper), "certified from above and verified"));
+  upper.certificate->players[0].deviation_lower.reset();
+  EXPECT_TRUE(has(verdict_of(upper), "certified from above and verified"));
+}
+
+TEST(ReportPage, ConfidenceIsNeverRoundedUp) {
+  RunView run = sampled_view();
+  run.sampled->method->confidence = 0.99999;
+  EXPECT_TRUE(has(verdict_of(run), "with 99.999\u00A0% confidence"));
+  run.sampled->method->confidence = 0.95;
+  EXPECT_TRUE(has(verdict_of(run), "with 95\u00A0% confidence"));
+}
+
+TEST(ReportPage, GapsThatALogarithmHasNoPlaceForAreCounted) {
+  RunView run = harbour_view();
+  run.curve.resize(3);
+  run.curve[0].gap_upper = run.curve[0].gap_lower = 0.5;
+  run.curve[1].gap_upper = run.curve[1].gap_lower = 0.0;
+  run.curve[2].gap_upper = run.curve[2].gap_lower = -0.25;
+  const std::string page = page_of(run);
+  EXPECT_TRUE(has(page, "2 of 3 looks found a gap of 0 or less"));
+  // The one that can be drawn stands within the plot.
+  const std::string circle =
+      between(between(page, "id=\"gap-chart\"", "</section>"), "cy=\"", "\"");
+  EXPECT_GE(std::stod(circle), 0.0);
+  EXPECT_LE(std::stod(circle), 400.0);
+}
+
+TEST(ReportPage, ValuesBetweenBoundsAreShownAsThat) {
+  RunView run = harbour_view();
+  run.certificate->players[0].value_lower = 1.25;
+  run.certificate->players[0].value_upper = 1.5;
+  EXPECT_EQ(times(page_of(run), "1.25 to 1.5<"),
+            3U);  // of the game, of the values, of the certificate
+  EXPECT_FALSE(has(verdict_of(run), "exactly"));
+}
+
+TEST(ReportPage, SaysWhereNestedExecutionsStart) {
+  RunView run = interval_view();
+  run.certificate->output = CertifiedOutput::nested;
+  run.certificate->start = CertifiedStart::best;
+  run.certificate->start_episode = 151;
+  EXPECT_TRUE(has(page_of(run), "before episode 151, the best of those"));
+  run.curve_output = "markov";
+  EXPECT_TRUE(has(page_of(run),
+                  "The curve is of the output markov, the certificate of the output nested."));
+  run.game.graph->uniform = true;
+  EXPECT_TRUE(has(page_of(run), "how likely uniform play"));
+}
+
+TEST(ReportPage, GapsOfDifferentGamesAreNotCompared) {
+  std::vector<RunView> runs = {harbour_view(), harbour_view()};
+  EXPECT_TRUE(has(report_page(runs), "no gap is larger than 0.00946"));
+  runs[1].certificate.reset();
+  EXPECT_TRUE(has(report_page(runs), "no certified gap is larger than 0.00946"));
+  runs[1] = grid_view();
+  runs[1].game.hash = "another";
+  EXPECT_FALSE(has(report_page(runs), "is larger than"));
+  for (RunView& run : runs) run.kind = RunView::Kind::planned;
+  EXPECT_TRUE(has(report_page(runs), "\"xLabel\":\"iterations\""));
 }
 
 TEST(ReportPage, ShortenedBoundsAreStillBounds) {
   RunView run = harbour_view();
   run.certificate->gap_upper = 0.010001;
   run.certificate->gap_lower = 0.0099999;
-  EXPECT_TRUE(has(headline_of(run), "more than 0.0101 by"));
-  EXPECT_TRUE(has(headline_of(run), "at least 0.00999 "));
+  run.certificate->players[0].deviation_lower.reset();
+  EXPECT_TRUE(has(verdict_of(run), "more than 0.0101 by"));
+  EXPECT_TRUE(has(verdict_of(run), "at least 0.00999 "));
   run.certificate->gap_upper = 0.9999;
-  EXPECT_TRUE(has(headline_of(run), "more than 1 by"));
+  EXPECT_TRUE(has(verdict_of(run), "more than 1 by"));
   run.certificate->gap_upper = 123456.0;
-  EXPECT_TRUE(has(headline_of(run), "more than 124000 by"));
+  EXPECT_TRUE(has(verdict_of(run), "more than 124000 by"));
   run.certificate->gap_upper = 1.23e-9;
   run.certificate->gap_lower.reset();
-  EXPECT_TRUE(has(headline_of(run), "more than 1.23e-9 by"));
+  EXPECT_TRUE(has(verdict_of(run), "more than 1.23e-9 by"));
   run.certificate->gap_upper = -0.25;  // a cce may punish who ignores it
-  EXPECT_TRUE(has(headline_of(run), "No player can gain anything by deviating, certified"));
+  EXPECT_TRUE(has(verdict_of(run), "No player can gain anything by deviating, certified"));
 }
 
 TEST(ReportPage, HasEveryPartInOrder) {
@@ -175,7 +235,7 @@ TEST(ReportPage, LeavesOutWhatIsNotThere) {
     EXPECT_FALSE(has(page, "<section id=\"" + std::string(part) + "\""));
     EXPECT_FALSE(has(page, "href=\"#" + std::string(part) + "\""));
   }
-  EXPECT_TRUE(has(page, "Nothing was recorded."));
+  EXPECT_TRUE(has(page, "Nothing was recorded that could be drawn."));
   EXPECT_TRUE(has(page, "<code>vlearn certify runs/harbour-3</code>"));
   EXPECT_TRUE(has(page_of(RunView{}), "</html>"));
   EXPECT_TRUE(has(report_page({}), "</html>"));
