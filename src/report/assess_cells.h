@@ -39,7 +39,7 @@ struct AssessedCells {
   std::string remark;  ///< why something is not known; may be empty
 };
 
-/// Multiplications that assess() takes, counted and not timed. The policy needs not have all
+/// Multiplications that assess() takes, counted and not timed. The policy need not have all
 /// players.
 [[nodiscard]] double assess_work(const AnyGame& game, const OutputPolicy& policy);
 /// No report takes more than this for one thing: about half a minute.

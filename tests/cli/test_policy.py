@@ -110,7 +110,9 @@ class Policy(unittest.TestCase):
         self.assertEqual([line for line in text.splitlines() if line != line.rstrip()], [])
 
     def test_an_opponent_without_a_choice_is_not_counted(self):
-        self.good("learn", "river-swim", "--monotone", "--episodes", "50", "--out", "monotone")
+        self.good(
+            "learn", "river-swim", "--monotone", "--episodes", "50", "--out", "monotone", "--quiet"
+        )
         self.assertIn("'swimmer' (1) of 1", self.good("policy", "show", "monotone"))
         arguments = ("policy", "table", "monotone", "-o", "monotone.safetensors", "--json")
         self.assertEqual(json.loads(self.good(*arguments))["shape"], [1, 20, 6, 2])
