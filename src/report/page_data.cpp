@@ -295,7 +295,7 @@ std::string page_data(std::span<const RunView> runs, const std::vector<NamedGrou
     }
     data.close(']');
     if (named.group.runs.size() > 1 && !named.group.episodes.empty()) {
-      const std::vector<std::size_t> kept = kept_points(named.group.episodes);
+      const std::vector<std::size_t> kept = kept_places(named.group.episodes);
       std::vector<std::uint64_t> episodes;
       episodes.reserve(kept.size());
       for (const std::size_t i : kept) episodes.push_back(named.group.episodes[i]);

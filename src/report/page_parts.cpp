@@ -9,15 +9,8 @@
 #include <numeric>
 
 #include "figures.h"
-#include "vlearn/core/log.h"
 
 namespace vlearn {
-
-namespace {
-
-constexpr std::size_t kMostPoints = 2000;
-
-}  // namespace
 
 void open_section(Html& html, std::string_view id, std::string_view title) {
   const std::string heading = std::string(id) + "-h";
@@ -52,25 +45,7 @@ std::vector<std::size_t> kept_points(std::span<const CurvePoint> curve) {
   std::vector<std::uint64_t> episodes;
   episodes.reserve(curve.size());
   for (const CurvePoint& point : curve) episodes.push_back(point.episode);
-  return kept_points(episodes);
-}
-
-std::vector<std::size_t> kept_points(std::span<const std::uint64_t> episodes) {
-  std::vector<std::size_t> kept;
-  if (episodes.size() <= kMostPoints) {
-    kept.resize(episodes.size());
-    std::iota(kept.begin(), kept.end(), std::size_t{0});
-    return kept;
-  }
-  const auto place = [&](std::size_t i) {
-    return log(static_cast<double>(std::max<std::uint64_t>(episodes[i], 1)));
-  };
-  const double least = (place(episodes.size() - 1) - place(0)) / (kMostPoints - 2);
-  for (std::size_t i = 0; i < episodes.size(); ++i) {
-    const bool last = i + 1 == episodes.size();
-    if (kept.empty() || last || place(i) - place(kept.back()) >= least) kept.push_back(i);
-  }
-  return kept;
+  return kept_places(episodes);
 }
 
 std::optional<double> guide_of(std::span<const CurvePoint> curve) {

@@ -67,8 +67,6 @@ void open_section(Html& html, std::string_view id, std::string_view title);
 
 /// Places of a curve that are kept: all, or at most 2000, evenly on a logarithmic axis.
 [[nodiscard]] std::vector<std::size_t> kept_points(std::span<const CurvePoint> curve);
-/// The same of any growing numbers of episodes.
-[[nodiscard]] std::vector<std::size_t> kept_points(std::span<const std::uint64_t> episodes);
 /// c of c / sqrt(episodes), through the middle of the gaps; nothing where there are none.
 [[nodiscard]] std::optional<double> guide_of(std::span<const CurvePoint> curve);
 /// Whether all points are known from below as they are from above.
