@@ -492,7 +492,7 @@
 
   // --- the explorer ---------------------------------------------------------------------------------
 
-  const BAR = 56;
+  const BAR = 46;
   function barCell(n, kind) {
     if (n === undefined) return el("td", { class: "n" }, "–");
     return el("td", {}, el("div", { class: "bar-cell" },
