@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/core/text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -82,6 +80,14 @@ bool steers(std::uint32_t code) noexcept {
          within(0x2028, 0x202E) || within(0x2060, 0x206F) || code == 0xFEFF;
 }
 
+/// With so many digits at least.
+std::string hexadecimal(std::uint32_t number, std::size_t least) {
+  std::string digits;
+  for (; number > 0; number /= 16) digits += "0123456789ABCDEF"[number % 16];
+  digits.resize(std::max(digits.size(), least), '0');
+  return {digits.rbegin(), digits.rend()};
+}
+
 }  // namespace
 
 std::optional<std::string_view> nearest(std::string_view word,
@@ -138,9 +144,9 @@ std::string visible(std::string_view text) {
     const std::uint32_t code =
         length == 0 ? static_cast<unsigned char>(text.front()) : character(text.substr(0, length));
     if (length == 0) {
-      shown += fmt::format("[0x{:02X}]", code);
+      shown += "[0x" + hexadecimal(code, 2) + "]";
     } else if (steers(code)) {
-      shown += fmt::format("[U+{:04X}]", code);
+      shown += "[U+" + hexadecimal(code, 4) + "]";
     } else {
       shown += text.substr(0, length);
     }
