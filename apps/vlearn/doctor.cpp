@@ -301,6 +301,7 @@ ExitCode run(bool as_json) {
       {"signature", compare_signatures},
   };
   std::vector<Finding> findings;
+  findings.reserve(looks.size());
   for (const auto& [about, find] : looks) findings.push_back(look(about, "", find));
   for (const SelfCheck& one : self_checks()) {
     findings.push_back(look("self-test", one.name, [&] { return run_check(one); }));
