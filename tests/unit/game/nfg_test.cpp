@@ -488,7 +488,7 @@ TEST(Nfg, ErrorsNameLineAndFix) {
       {outcome + "} 1 1 1 1 1 1\nend", 6, "found 'end'; want the end"},
       {head + "{ 2 1 }\n\n-1e308 0 1e308 0", 5,
        "the payoffs of player 1, from -1e+308 to 1e+308, are too large for a range; scale them"},
-      {"\xEF\xBB\xBFNFG", 1, "found '\xEF\xBB\xBFNFG'; want 'NFG'"},
+      {"\xEF\xBB\xBFNFG", 1, "found '\\xef\\xbb\\xbfNFG'; want 'NFG'"},
       {"\x1b[2J", 1, "found '\\x1b[2J'; want 'NFG'"},
   };
   for (const auto& [text, line, problem] : cases) {
