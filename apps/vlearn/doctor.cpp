@@ -165,7 +165,7 @@ Finding look_at_locale() {
   }
   return {Verdict::ok, "locale",
           fmt::format("{}, {}", words.empty() ? "none" : words,
-                      is_utf8_locale() ? "UTF-8" : "plain letters in bars")};
+                      terminal_state().unicode ? "UTF-8" : "plain letters in bars")};
 }
 
 Finding look_at_terminal() {

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "command.h"
+#include "interrupt.h"
+#include "progress.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/file.h"
 #include "vlearn/core/json.h"
@@ -60,14 +62,17 @@ std::filesystem::path place_of(const Options& options) {
 }
 
 std::vector<RunView> view_all(const Options& options) {
+  const CancelToken cancel = stop_on_signals();
+  const Progress progress({.work = options.verify == "on" ? "verifying and looking" : "looking"});
   const bool alone = options.runs.size() == 1;
   std::vector<RunView> views(options.runs.size());
   // Several runs share the threads, and are compared without their policies.
-  parallel_for(views.size(), {.threads = options.threads}, [&](std::size_t i) {
-    views[i] = view_run(options.runs[i], {.parallel = {.threads = alone ? options.threads : 1},
-                                          .verify = options.verify == "on",
-                                          .policies = alone,
-                                          .game = options.game});
+  parallel_for(views.size(), {.threads = options.threads, .cancel = cancel}, [&](std::size_t i) {
+    views[i] = view_run(options.runs[i],
+                        {.parallel = {.threads = alone ? options.threads : 1, .cancel = cancel},
+                         .verify = options.verify == "on",
+                         .policies = alone,
+                         .game = options.game});
   });
   return views;
 }

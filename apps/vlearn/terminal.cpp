@@ -100,6 +100,17 @@ std::size_t columns_of_stderr() {
   return 80;
 }
 
+bool is_utf8_locale() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string value = variable(name);
+    if (value.empty()) continue;
+    std::transform(value.begin(), value.end(), value.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
 }  // namespace
 
 void add_terminal_options(CLI::App& app, TerminalOptions& options) {
@@ -208,16 +219,5 @@ bool stderr_takes_text() noexcept {
 
 bool bar_is_shown() noexcept { return bar_shown; }
 void end_bars() noexcept { bars_ended = true; }
-
-bool is_utf8_locale() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    std::string value = variable(name);
-    if (value.empty()) continue;
-    std::transform(value.begin(), value.end(), value.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
-  }
-  return false;
-}
 
 }  // namespace vlearn::app

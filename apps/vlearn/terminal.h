@@ -28,9 +28,8 @@ struct TerminalOptions {
 inline constexpr const char* kEverywhere = "Everywhere";
 
 /// Adds the options to a command and everything below it, but for those that it has already. Only
-/// those of the whole are described. They
-/// may stand before or behind a sub-command: all write to the same place, which must outlive the
-/// parser.
+/// those of the whole are described. They may stand before or behind a sub-command: all write to
+/// the same place, which must outlive the parser.
 void add_terminal_options(CLI::App& app, TerminalOptions& options);
 
 /// From now on. Until then as if no option had been given.
@@ -45,7 +44,7 @@ struct TerminalState {
   bool stderr_is_terminal = false;
   bool stdout_color = false;
   bool stderr_color = false;
-  bool unicode = false;
+  bool unicode = false;     ///< the first of LC_ALL, LC_CTYPE and LANG that is not empty says UTF-8
   std::size_t columns = 0;  ///< of stderr
 };
 [[nodiscard]] TerminalState terminal_state();
@@ -77,9 +76,5 @@ void clear_bar();
 [[nodiscard]] bool stderr_takes_text() noexcept;
 [[nodiscard]] bool bar_is_shown() noexcept;
 void end_bars() noexcept;
-
-/// Whether the words of a locale say that it is UTF-8: the first of LC_ALL, LC_CTYPE and LANG that
-/// is not empty decides.
-[[nodiscard]] bool is_utf8_locale();
 
 }  // namespace vlearn::app

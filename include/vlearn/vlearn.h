@@ -51,6 +51,7 @@
 #include "vlearn/core/json.h"                     // IWYU pragma: export
 #include "vlearn/core/log.h"                      // IWYU pragma: export
 #include "vlearn/core/parallel.h"                 // IWYU pragma: export
+#include "vlearn/core/percentile.h"               // IWYU pragma: export
 #include "vlearn/core/random.h"                   // IWYU pragma: export
 #include "vlearn/core/running_mean.h"             // IWYU pragma: export
 #include "vlearn/core/simd.h"                     // IWYU pragma: export

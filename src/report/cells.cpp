@@ -169,6 +169,21 @@ class PairAverages {
   std::vector<std::vector<double>> lost_;  // to rounding
 };
 
+/// The policies of a part go to where it is shown, which may be twice: of few visits with large
+/// weights.
+void keep_if_shown(std::vector<MixturePart>& mixture,
+                   const OutputPolicy::Part& part,
+                   std::span<const std::uint32_t> begins,
+                   std::size_t num_players) {
+  for (MixturePart& one : mixture) {
+    if (one.visit != part.number) continue;
+    for (std::size_t j = 0; j < num_players; ++j) {
+      one.policies.emplace_back(part.policies.begin() + begins[j],
+                                part.policies.begin() + begins[j + 1]);
+    }
+  }
+}
+
 /// Averages over the parts of a cell; shown players are the first ones.
 void fill_policies(CellView& cell, const CellSources& sources, const Candidate& place) {
   const OutputPolicy& policy = sources.policy;
@@ -184,7 +199,11 @@ void fill_policies(CellView& cell, const CellSources& sources, const Candidate& 
   std::vector<double> lost(width, 0.0);
   std::vector<double> played;
   std::vector<double> last;
+  for (const auto& [number, episode, weight] : policy.some_parts(place.cell, kShownParts)) {
+    cell.mixture.push_back({number, episode, weight, {}});
+  }
   policy.for_each_part(place.h, place.s, shown, [&](const OutputPolicy::Part& part) {
+    keep_if_shown(cell.mixture, part, begins, shown);
     for (std::size_t b = 0; b < width; ++b) {
       move_compensated(averaged[b], lost[b], part.share, part.policies[b]);
     }
@@ -211,13 +230,6 @@ void fill_policies(CellView& cell, const CellSources& sources, const Candidate& 
   }
   cell.pairs = pairs.take();
   cell.effective_parts = policy.effective_parts(place.cell);
-  for (const auto& [number, episode, weight] : policy.some_parts(place.cell, kShownParts)) {
-    MixturePart part{number, episode, weight};
-    for (std::size_t j = 0; j < shown; ++j) {
-      part.policies.push_back(policy.policy(j, place.cell, number));
-    }
-    cell.mixture.push_back(std::move(part));
-  }
 }
 
 /// Where the answers of each cell begin in a player's witness; at last how many there are.

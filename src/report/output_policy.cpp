@@ -95,7 +95,7 @@ void OutputPolicy::walk_visits(Step h,
       std::copy(own.begin(), own.end(), policies.data() + begins[j]);
       if (n > 0) played[j] = static_cast<std::uint32_t>(walks[j].action().index());
     }
-    see({alpha.rate(i), policies, played});
+    see({i, alpha.rate(i), policies, played});
     if (i >= n) break;
     for (PolicyWalk& walk : walks) walk.next();
   }
@@ -116,7 +116,7 @@ void OutputPolicy::walk_table(Step h,
       std::copy(own.begin(), own.end(), policies.data() + begins[j]);
     }
     sum += weights[i];
-    see({static_cast<double>(weights[i]) / static_cast<double>(sum), policies, {}});
+    see({i + 1, static_cast<double>(weights[i]) / static_cast<double>(sum), policies, {}});
   }
 }
 
@@ -167,19 +167,6 @@ std::vector<OutputPolicy::WeightedPart> OutputPolicy::some_parts(std::size_t cel
   });
   parts.resize(std::min(parts.size(), most));
   return parts;
-}
-
-std::vector<double> OutputPolicy::policy(std::size_t player,
-                                         std::size_t cell,
-                                         std::uint64_t number) const {
-  if (files_.empty()) {
-    const std::span<const double> own = tables_[player].policy(cell, number - 1);
-    return {own.begin(), own.end()};
-  }
-  std::vector<double> policy(files_[player].header().seat.num_actions[cell]);
-  ReplayMemory memory;
-  files_[player].policy(cell, number, policy, memory);
-  return policy;
 }
 
 std::vector<double> averages_of(const OutputPolicy& policy,

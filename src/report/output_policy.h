@@ -54,6 +54,7 @@ class OutputPolicy {
   }
 
   struct Part {
+    std::uint64_t number = 1;  ///< from 1 on
     /// Of all up to this one: the first has 1.
     double share = 1.0;
     std::span<const double> policies;       ///< one player after the other, as PlayerRows has them
@@ -77,10 +78,6 @@ class OutputPolicy {
   /// equal share of the weight, from the oldest to the newest; of a table those with the largest
   /// weights. Nothing where nothing was visited.
   [[nodiscard]] std::vector<WeightedPart> some_parts(std::size_t cell, std::size_t most) const;
-  /// The policy of a player in one of them.
-  [[nodiscard]] std::vector<double> policy(std::size_t player,
-                                           std::size_t cell,
-                                           std::uint64_t number) const;
 
  private:
   void walk_visits(Step h,

@@ -295,16 +295,12 @@ std::string page_data(std::span<const RunView> runs, const std::vector<NamedGrou
     }
     data.close(']');
     if (named.group.runs.size() > 1 && !named.group.episodes.empty()) {
-      const std::vector<std::size_t> kept = kept_places(named.group.episodes);
-      std::vector<std::uint64_t> episodes;
-      episodes.reserve(kept.size());
-      for (const std::size_t i : kept) episodes.push_back(named.group.episodes[i]);
-      data.key("x").natural(place(episodes));
+      data.key("x").natural(place(named.group.episodes));
       for (const auto& [key, member] : {std::pair{"mid", &MeanInterval::mean},
                                         {"low", &MeanInterval::low},
                                         {"high", &MeanInterval::high}}) {
         data.key(key).open('[');
-        for (const std::size_t i : kept) data.number(named.group.gaps[i].*member);
+        for (const MeanInterval& gap : named.group.gaps) data.number(gap.*member);
         data.close(']');
       }
     }

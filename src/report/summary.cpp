@@ -10,6 +10,7 @@
 
 #include "vlearn/core/assert.h"
 #include "vlearn/core/log.h"
+#include "vlearn/core/percentile.h"
 #include "vlearn/core/random.h"
 
 namespace vlearn {
@@ -52,15 +53,6 @@ double interquartile_mean(std::span<const double> numbers) {
   std::vector<double> sorted(numbers.begin(), numbers.end());
   std::sort(sorted.begin(), sorted.end());
   return middle_mean(sorted);
-}
-
-double percentile(std::span<const double> sorted, double percent) {
-  VLEARN_ASSERT(!sorted.empty() && percent >= 0.0 && percent <= 100.0);
-  const double place = percent / 100.0 * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  if (below + 1 >= sorted.size()) return sorted.back();
-  const double share = place - static_cast<double>(below);
-  return sorted[below] + share * (sorted[below + 1] - sorted[below]);
 }
 
 MeanInterval bootstrap_interval(std::span<const double> numbers,

@@ -26,7 +26,10 @@ import unittest
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+from documents import ROOT, documents  # noqa: E402
+
 FENCE = re.compile(r"^( *)```(.*)$")
 EXIT_CODE = re.compile(r"#.*\bexit code (\d+)")
 NOT_RUN = ("./dev", "cmake", "ctest", "git", "pip", "cd")
@@ -92,17 +95,6 @@ def alike(shown, printed):
         and re.fullmatch(pattern, printed[0].rstrip()) is not None
         and alike(shown[1:], printed[1:])
     )
-
-
-def documents():
-    listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    return [ROOT / name for name in sorted(listing.splitlines()) if (ROOT / name).exists()]
 
 
 def problem_of_unrun(command):

@@ -3,11 +3,14 @@
 """Links and paths in the documents lead to things that exist."""
 
 import re
-import subprocess
+import sys
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+from documents import ROOT, documents  # noqa: E402
+
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 FENCE = re.compile(r"^ *```.*?^ *```", re.M | re.S)
 ANCHOR = re.compile(r"<a id=\"([^\"]+)\"")
@@ -22,17 +25,6 @@ def anchors_of(text):
     headings = re.findall(r"^#+ +(.*)$", FENCE.sub("", text), re.M)
     spelt = {re.sub(r"[^\w\- ]", "", heading).strip().lower() for heading in headings}
     return {heading.replace(" ", "-") for heading in spelt} | set(ANCHOR.findall(text))
-
-
-def documents():
-    listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    return [ROOT / name for name in listing.splitlines()]
 
 
 class Documents(unittest.TestCase):

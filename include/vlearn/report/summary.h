@@ -17,10 +17,6 @@ namespace vlearn {
 /// The mean of the middle half: of n numbers floor(n / 4) are left out at either end. At least one.
 [[nodiscard]] double interquartile_mean(std::span<const double> numbers);
 
-/// Between the numbers next to it, by their distance: of numbers in rising order, one at least;
-/// 0 is the first and 100 the last.
-[[nodiscard]] double percentile(std::span<const double> sorted, double percent);
-
 struct MeanInterval {
   double mean = 0.0;  ///< interquartile
   double low = 0.0;   ///< the interval; both are the mean where there is one number

@@ -3,13 +3,14 @@
 #include "machine.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include "support/temporary_folder.h"
 
 namespace vlearn::app {
 namespace {
@@ -19,19 +20,13 @@ namespace fs = std::filesystem;
 /// A root of our own.
 class MachineTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string path = (fs::temp_directory_path() / "vlearn-machine-XXXXXX").string();
-    ASSERT_NE(mkdtemp(path.data()), nullptr);
-    root_ = path;
-  }
-  void TearDown() override { fs::remove_all(root_); }
   void put(const std::string& name, const std::string& text) const {
     fs::create_directories((root_ / name).parent_path());
     std::ofstream(root_ / name) << text;
   }
-  [[nodiscard]] Machine read() const { return read_machine(root_); }
+  [[nodiscard]] Machine read() const { return read_machine(root_.path()); }
 
-  fs::path root_;
+  test::TemporaryFolder root_;
 };
 
 TEST_F(MachineTest, NothingIsThere) {

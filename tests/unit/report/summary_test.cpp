@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "vlearn/core/percentile.h"
+
 namespace vlearn {
 namespace {
 
