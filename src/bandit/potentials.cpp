@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 
@@ -273,21 +274,27 @@ struct AdvanceLosses {
   }
 };
 
-/// Rows of vectors of kWidth lanes, where the machine has them.
-template <std::size_t kWidth, class Kernel>
+/// Rows of up to kMost numbers in vectors of kWidth lanes, if the machine has them. Larger counts
+/// of vectors than these rows need are not compiled.
+template <std::size_t kWidth, std::size_t kMost, class Kernel>
 HWY_INLINE void run_with(const Kernel& kernel) {
   constexpr std::size_t lanes = hn::MaxLanes(hn::CappedTag<double, kWidth>());
+  const auto run_if_needed = [&]<std::size_t kCount>() HWY_ATTR {
+    if constexpr ((kCount - 1) * lanes < kMost) {
+      kernel.template in_registers<Row<kWidth, kCount>>();
+    }
+  };
   switch ((kernel.n + lanes - 1) / lanes) {
-    case 1: return kernel.template in_registers<Row<kWidth, 1>>();
-    case 2: return kernel.template in_registers<Row<kWidth, 2>>();
-    case 3: return kernel.template in_registers<Row<kWidth, 3>>();
-    case 4: return kernel.template in_registers<Row<kWidth, 4>>();
-    case 5: return kernel.template in_registers<Row<kWidth, 5>>();
-    case 6: return kernel.template in_registers<Row<kWidth, 6>>();
-    case 7: return kernel.template in_registers<Row<kWidth, 7>>();
-    case 8: return kernel.template in_registers<Row<kWidth, 8>>();
+    case 1: return run_if_needed.template operator()<1>();
+    case 2: return run_if_needed.template operator()<2>();
+    case 3: return run_if_needed.template operator()<3>();
+    case 4: return run_if_needed.template operator()<4>();
+    case 5: return run_if_needed.template operator()<5>();
+    case 6: return run_if_needed.template operator()<6>();
+    case 7: return run_if_needed.template operator()<7>();
+    case 8: return run_if_needed.template operator()<8>();
     // 64 actions in vectors of four, 128 in vectors of eight.
-    case 16: return kernel.template in_registers<Row<kWidth, 16>>();
+    case 16: return run_if_needed.template operator()<16>();
     default: return kernel.in_memory();
   }
 }
@@ -296,9 +303,9 @@ template <class Kernel>
 HWY_INLINE void run(const Kernel& kernel) {
   // Few actions in narrow vectors: wide ones cost more than they save.
   const std::size_t n = kernel.n;
-  if (n <= 2) return run_with<2>(kernel);
-  if (n <= 4 || (n > 8 && n <= 12)) return run_with<4>(kernel);
-  run_with<8>(kernel);
+  if (n <= 2) return run_with<2, 2>(kernel);
+  if (n <= 4 || (n > 8 && n <= 12)) return run_with<4, 12>(kernel);
+  run_with<8, SIZE_MAX>(kernel);
 }
 
 void advance_row_any(Potential potential,
