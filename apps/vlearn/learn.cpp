@@ -214,12 +214,10 @@ Certificate certify_run(const Run& run,
 Certificate stored_certificate(const Run& run, const RunTitle& title, const Frame& frame) {
   const std::filesystem::path path = certificate_path(run.out);
   Certificate certificate = read_certificate(path);
-  if (certificate.players.size() != frame.num_players() ||
-      certificate.game_hash != title.game_hash || certificate.target != run.config.learner.target) {
-    throw Error(ErrorKind::input, path.string(), "is not of this run",
-                "certify it again: vlearn certify RUN");
-  }
-  return certificate;
+  const std::string differs = what_differs(certificate, {run.out, title, run.config, {}}, frame);
+  if (differs.empty()) return certificate;
+  throw Error(ErrorKind::input, path.string(), fmt::format("is not of this run: {}", differs),
+              "certify it again: vlearn certify RUN");
 }
 
 void learn_one(Run& run,

@@ -49,9 +49,11 @@ struct LearnConfig {
 [[nodiscard]] LearnConfig preset_config(
     const AnyGame& game, Preset preset, Target target, std::uint64_t episodes, std::uint64_t seed);
 
-/// Throws Error (usage) where players of this target cannot play that output; and where it cannot
-/// be certified while this game is learned.
+/// Throws Error (usage) where players of this target cannot play that output,
+void check_executable(Target target, CertifiedOutput output);
+/// where a run that learns does not return it,
 void check_output(Target target, CertifiedOutput output);
+/// and where it cannot be certified while this game is learned.
 void check_certifiable(const AnyGame& game, CertifiedOutput output);
 /// How much longer than learning alone (relative_cost()) a run may take for a certificate that
 /// nobody asked for.

@@ -687,10 +687,13 @@ TEST(View, AGameThatHasMovedIsNamedAsItIsNow) {
   const TemporaryFolder folder;
   const std::filesystem::path run = folder / "run";
   LearnedRun learned = learned_run("rps", Preset::fast, Target::nash, 30);
-  write_run(run, learned);
-  Certificate certificate = read_certificate(run / "certificate.json");
+  write_run(folder / "kept", learned);
+  Certificate certificate = read_certificate(folder / "kept" / "certificate.json");
   certificate.policy_hashes.clear();
   certificate.stream_hash = std::string(64, '0');
+  learned.config.history = false;
+  learned.config.certify = false;
+  write_run(run, learned);
   put(run / "certificate.json", to_json(certificate));
   // The same law under another word.
   const std::string moved = (folder / "moved.json").string();
