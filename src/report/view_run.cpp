@@ -10,6 +10,7 @@
 
 #include "assess_cells.h"
 #include "cells.h"
+#include "check_curve.h"
 #include "command_line.h"
 #include "run_files.h"
 #include "vlearn/core/error.h"
@@ -424,6 +425,7 @@ RunView view_run(const std::filesystem::path& path, const ViewOptions& options) 
     view.remarks.push_back(fmt::format("{}: {}", word_of(run, options), remark));
   }
   view.verification = verify_run(run, game, view.certificate, options);
+  check_curve(view, run, game, options.verify, options.parallel);
   if (options.policies) PolicyViewer(view, run, game, output, options.parallel).fill();
   return view;
 }
