@@ -62,8 +62,10 @@ std::string_view name_of(Stopped stopped) noexcept {
 }
 
 CertifiedOutput natural_output(const AnyGame& game, Preset preset, Target target) {
-  if (preset != Preset::fast) return CertifiedOutput::nested;
+  // What is proven of these two is proven of the nested policy.
+  if (preset == Preset::paper || preset == Preset::rigorous) return CertifiedOutput::nested;
   if (target == Target::nash) return CertifiedOutput::marginals;
+  if (preset != Preset::fast) return CertifiedOutput::nested;
   return MarkovCertifier::can_list(game) ? CertifiedOutput::markov : CertifiedOutput::nested;
 }
 

@@ -37,8 +37,9 @@ struct LearnConfig {
   CertifiedOutput output = CertifiedOutput::nested;
 };
 
-/// The output that suits a preset in a game: of `fast` the averages for nash, the Markov mixture
-/// where joint actions can be listed, else the nested policy.
+/// The output that suits a preset in a game. Of `paper` and `rigorous` the nested policy, which
+/// their theorems are about. Of others the averages for nash, whose gap is known exactly; of `fast`
+/// the Markov mixture where joint actions can be listed; else the nested policy.
 [[nodiscard]] CertifiedOutput natural_output(const AnyGame& game, Preset preset, Target target);
 /// c of its weights, for LearnerOptions; nothing: H.
 [[nodiscard]] std::optional<std::uint64_t> natural_weights(Preset preset,
