@@ -207,7 +207,7 @@
     }
     if (curve.bound) add(curve.boundLabel, of(curve.bound), 2, "dotted");
     if (curve.lower) add("at least", of(curve.lower), 1, "dashed");
-    if (curve.upper) add(curve.exact ? "certified gap (exact)" : "certified gap, at most", of(curve.upper), 0);
+    if (curve.upper) add(curve.upperLabel, of(curve.upper), 0);
     return { x, lines: all.length > 0 ? lines : [], logY: true };
   }
 

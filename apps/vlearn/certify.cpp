@@ -201,9 +201,8 @@ void add_certify(CLI::App& app, Task& task) {
   command->add_option("run", options->run, "A run folder with its policies")->required();
   command
       ->add_option("--output", options->output,
-                   "Which policy: nested (the paper's), markov, marginals or table (of "
-                   "--monotone and of solve); default: "
-                   "what the run returns")
+                   "Which policy: nested (the paper's), markov, for nash in its place marginals, "
+                   "or table (of --monotone and of solve); default: what the run returns")
       ->check(one_of(kCertifiedOutputNames));
   command
       ->add_option(

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executed_output.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
+#include <optional>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "command.h"
@@ -17,41 +19,56 @@
 namespace vlearn::app {
 namespace {
 
-/// The start that is meant where nothing, or best, was said: what the run's certificate says of the
-/// nested output of this very history.
-std::string resolve_start(const OutputWords& words, const StoredRun& run, const LoadedGame& game) {
-  const bool asks = words.start.empty() || words.start == "best";
-  const std::filesystem::path path = certificate_path(run.path);
-  if (!asks || words.output != "nested" || !std::filesystem::exists(path)) return words.start;
-  const Certificate certificate = read_certificate(path);
-  const bool best = certificate.start == CertifiedStart::best;
-  if (certificate.output != CertifiedOutput::nested || (words.start == "best" && !best)) {
-    return words.start;
-  }
-  const CertificateTitle title = certificate_title(
-      run.title, game,
-      policy_paths(run.path, frame_of(game.game).num_players(), CertifiedOutput::nested));
-  if (certificate.policy_hashes != title.policy_hashes) {
-    throw Error(ErrorKind::input, path.string(), "is not of the policies that are here",
-                "certify the run again: vlearn certify RUN; or say where to start");
-  }
-  if (certificate.start == CertifiedStart::uniform) return "uniform";
-  return std::to_string(certificate.start_episode);
+std::string name_of(CertifiedOutput output) {
+  return std::string(kCertifiedOutputNames[static_cast<std::size_t>(output)]);
 }
 
-/// What the run's certificate is about, else what the run returns.
-std::string default_output(const StoredRun& run) {
+/// The run's certificate, of the wanted output if there is one. Nothing where there is none. Throws
+/// Error (input) where executions do not follow it: what would be played is not what was certified.
+std::optional<Certificate> followed_certificate(const StoredRun& run,
+                                                const Frame& frame,
+                                                const std::string& wanted) {
   const std::filesystem::path path = certificate_path(run.path);
-  const bool has_table = run.planned || run.config.learner.monotone;
-  CertifiedOutput output = has_table ? CertifiedOutput::table : run.config.output;
-  if (std::filesystem::exists(path)) {
-    const CertifiedOutput certified = read_certificate(path).output;
-    // The product of averages is what players of nash play, and nobody else.
-    const bool executed =
-        certified != CertifiedOutput::marginals || run.config.learner.target == Target::nash;
-    if (executed) output = certified;
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  Certificate certificate = read_certificate(path);
+  if (!wanted.empty() && name_of(certificate.output) != wanted) return std::nullopt;
+  if (certificate.output != CertifiedOutput::table) check_history(run);
+  std::string differs = what_differs(certificate, run, frame);
+  // Who plays alone goes by the index seed: one for all players, or for nash one for each.
+  const Target target = run.config.learner.target;
+  const std::size_t seeds = target == Target::nash ? frame.num_players() : 1;
+  for (std::size_t j = 0; j < seeds && differs.empty(); ++j) {
+    const std::filesystem::path seed = index_seed_path(run.path, target, Player(j));
+    const std::string agreed = read_start(seed);
+    if (agreed.empty() || agreed == start_in_seed(certificate)) continue;
+    differs = fmt::format("{} says start {}", seed.string(), printable(agreed, 100));
   }
-  return std::string(kCertifiedOutputNames[static_cast<std::size_t>(output)]);
+  if (differs.empty()) return certificate;
+  throw Error(
+      ErrorKind::input, path.string(), fmt::format("is not of what this run executes: {}", differs),
+      "certify the run again: vlearn certify RUN; or say what to execute: --output and --start");
+}
+
+/// Fills in what was not said: as the certificate has it, else as the run returns it.
+void fill_in(OutputWords& words, const StoredRun& run, const Frame& frame) {
+  const bool nothing_said = words.output.empty() && words.start.empty();
+  const bool asks_for_start = (words.output.empty() || words.output == "nested") &&
+                              (words.start.empty() || words.start == "best");
+  const std::optional<Certificate> certificate =
+      asks_for_start ? followed_certificate(run, frame, words.output) : std::nullopt;
+  const bool nested = certificate && certificate->output == CertifiedOutput::nested;
+  if (words.output.empty()) {
+    if (nothing_said) {
+      words.output = name_of(certificate ? certificate->output : returned_output(run));
+    } else {
+      // Only nested executions have a start.
+      const bool has_table = returned_output(run) == CertifiedOutput::table;
+      words.output = has_table && !nested ? "table" : "nested";
+    }
+  }
+  if (words.output != "nested" || !nested) return;
+  if (words.start == "best" && certificate->start != CertifiedStart::best) return;
+  words.start = start_in_seed(*certificate);
 }
 
 }  // namespace
@@ -61,12 +78,8 @@ void check_words(const OutputWords& words, Target target) {
     throw Error(ErrorKind::usage, "--start", "is for the nested output",
                 "leave it out: output " + words.output + " has no start");
   }
-  // Players of nash draw indices of their own.
-  if (words.output == "marginals" && target != Target::nash) {
-    throw Error(ErrorKind::usage, "--output marginals",
-                "is for nash: others play by shared indices, not by averages",
-                "use --output markov");
-  }
+  if (words.output.empty()) return;
+  check_executable(target, named<CertifiedOutput>(kCertifiedOutputNames, words.output));
 }
 
 StartRule start_of(const std::string& word) {
@@ -89,21 +102,16 @@ OutputKind output_of(const std::string& word) {
 }
 
 ExecutedOutput executed_output(const StoredRun& run, const LoadedGame& game, OutputWords words) {
-  // Only nested executions have a start.
-  const bool has_table = run.planned || run.config.learner.monotone;
-  if (words.output.empty()) {
-    words.output = !words.start.empty() && !has_table ? "nested" : default_output(run);
-  }
+  fill_in(words, run, frame_of(game.game));
   check_words(words, run.config.learner.target);
   ExecutedOutput executed;
   executed.output = words.output;
   executed.is_table = words.output == "table";
   executed.start = "none";
   if (executed.is_table) return executed;
-  const std::string start = resolve_start(words, run, game);
-  executed.rule = start_of(start);
+  executed.rule = start_of(words.start);
   executed.kind = output_of(words.output);
-  if (words.output == "nested") executed.start = start.empty() ? "last" : start;
+  if (words.output == "nested") executed.start = words.start.empty() ? "last" : words.start;
   return executed;
 }
 

@@ -20,8 +20,8 @@ struct OutputWords {
   std::string start;
 };
 
-/// Throws Error (usage) for a start of an output that has none, and for averages of players who do
-/// not play them.
+/// Throws Error (usage) for a start of an output that has none, and for an output that players of
+/// this target cannot execute.
 void check_words(const OutputWords& words, Target target);
 
 [[nodiscard]] StartRule start_of(const std::string& word);
@@ -36,7 +36,8 @@ struct ExecutedOutput {
   OutputKind kind = OutputKind::nested;
 };
 /// What is meant: where nothing was said what the run's certificate is about, else what the run
-/// returns. Throws Error for what the run does not have.
+/// returns. Throws Error for what the run does not have, and for a certificate that executions do
+/// not follow.
 [[nodiscard]] ExecutedOutput executed_output(const StoredRun& run,
                                              const LoadedGame& game,
                                              OutputWords words);

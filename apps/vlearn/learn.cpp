@@ -116,9 +116,12 @@ LearnConfig resolve(const Options& options, const AnyGame& game, Preset preset) 
                 "leave out --output and --output-weights");
   }
   if (!options.monotone) {
-    config.output = options.output.empty()
-                        ? natural_output(game, preset, target)
-                        : named<CertifiedOutput>(kCertifiedOutputNames, options.output);
+    // Whoever puts the choices of a theorem together gets the policy that it is about.
+    const bool proven = !guarantee_of(learner, 0).starts_with("none");
+    config.output = !options.output.empty()
+                        ? named<CertifiedOutput>(kCertifiedOutputNames, options.output)
+                    : proven ? CertifiedOutput::nested
+                             : natural_output(game, preset, target);
     learner.output_weights = natural_weights(preset, config.output, frame.horizon());
   }
   check_output(target, config.output);
@@ -214,12 +217,10 @@ Certificate certify_run(const Run& run,
 Certificate stored_certificate(const Run& run, const RunTitle& title, const Frame& frame) {
   const std::filesystem::path path = certificate_path(run.out);
   Certificate certificate = read_certificate(path);
-  if (certificate.players.size() != frame.num_players() ||
-      certificate.game_hash != title.game_hash || certificate.target != run.config.learner.target) {
-    throw Error(ErrorKind::input, path.string(), "is not of this run",
-                "certify it again: vlearn certify RUN");
-  }
-  return certificate;
+  const std::string differs = what_differs(certificate, {run.out, title, run.config, {}}, frame);
+  if (differs.empty()) return certificate;
+  throw Error(ErrorKind::input, path.string(), fmt::format("is not of this run: {}", differs),
+              "certify it again: vlearn certify RUN");
 }
 
 void learn_one(Run& run,
@@ -656,7 +657,8 @@ void add_learn(CLI::App& app, Task& task) {
   command
       ->add_option("--output", options->output,
                    "Which policy is returned and certified: nested (the paper's), markov or, for "
-                   "nash, marginals; default: the preset's")
+                   "nash in its place, marginals; default: nested with paper and rigorous, else "
+                   "marginals for nash, else markov with fast where joint actions can be listed")
       ->check(one_of({"nested", "markov", "marginals"}));
   command->add_option("--output-weights", options->output_weights,
                       "c of the output's weights; default: the preset's, else H");

@@ -193,6 +193,13 @@ ExitCode play_alone(const Options& options) {
     const MarkovTable table = read_markov(options.what);
     check_player(options, table.player);
     const auto [index, own] = seeds();
+    const std::string agreed = read_start(options.index_seed);
+    if (options.output.empty() && !agreed.empty() && agreed != "table") {
+      throw Error(ErrorKind::usage, options.index_seed,
+                  fmt::format("says start {}: all play their histories, not tables",
+                              printable(agreed, 100)),
+                  "give the .policy file; or say --output table");
+    }
     MarkovPlayer player(table, index, own);
     answer_observations(player, table.first_cell);
     return ExitCode::good;
@@ -208,8 +215,13 @@ ExitCode play_alone(const Options& options) {
   std::string start = options.start;
   std::string output = options.output;
   const std::string agreed = read_start(options.index_seed);
+  if (output.empty() && start.empty() && agreed == "table") {
+    throw Error(ErrorKind::usage, options.index_seed,
+                "says start table: all play their tables, not histories",
+                "give the .markov file; or say what to execute with --output");
+  }
   if (output.empty()) output = start.empty() && agreed == "anew" ? "markov" : "nested";
-  if (start.empty() && output == "nested" && agreed != "anew") start = agreed;
+  if (start.empty() && output == "nested" && agreed != "anew" && agreed != "table") start = agreed;
   PolicyPlayer player(file, {start_of(start), output_of(output), index, own});
   answer_observations(player, file.header().seat.first_cell);
   return ExitCode::good;
@@ -238,9 +250,9 @@ void add_play(CLI::App& app, Task& task) {
   command
       ->add_option(
           "--output", options->output,
-          "nested (the paper's), markov: the visit is drawn anew at each step, which for nash is "
-          "the product of marginals, or table: the Markov policy of --monotone and of solve; "
-          "default: what the certificate is about, else what the run returns")
+          "nested (the paper's), markov: all draw one visit anew at each step, marginals: the same "
+          "for nash, where each player draws its own, or table: the Markov policy of --monotone "
+          "and of solve; default: what the certificate is about, else what the run returns")
       ->check(one_of({"nested", "markov", "marginals", "table"}));
   command->add_option("--episodes", options->episodes, "Of a run: episodes to play, default 1000");
   command->add_option("--seed", options->seed, "Of a run: what the game itself draws from");

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "command.h"
+#include "executed_output.h"
 #include "game_text.h"
 #include "vlearn/core/container.h"
 #include "vlearn/core/error.h"
@@ -93,8 +94,15 @@ std::vector<std::string> numbers_to(std::size_t count) {
   return numbers;
 }
 
-/// K, or 0 for --episode 1: visits of so many episodes count.
-std::uint64_t episodes_before(const Options& options, std::uint64_t episodes) {
+/// K, or 0 for --episode 1: visits of so many episodes count. Where nothing was said, those that an
+/// execution of the run may draw at its first step.
+std::uint64_t episodes_before(const Options& options,
+                              const Source& source,
+                              std::uint64_t episodes) {
+  if (options.episode.empty() && source.run && source.run->config.history) {
+    const StartRule start = executed_output(*source.run, *source.game, {}).rule;
+    if (start.kind == StartRule::Kind::at) return start.episode - 1;
+  }
   if (options.episode.empty() || options.episode == "last") return episodes;
   const std::uint64_t k = parse_count("--episode", options.episode);
   if (k > episodes + 1) {
@@ -343,7 +351,7 @@ ExitCode show(const Options& options) {
   const Step h(find("--step", options.step, "step", numbers_to(header.seat.horizon)));
   ChosenState state = choose_state(options, source, file, h);
   const std::size_t cell = header.seat.cell(h, state.s);
-  const std::uint64_t episodes = episodes_before(options, file.episodes());
+  const std::uint64_t episodes = episodes_before(options, source, file.episodes());
   ReplayMemory memory;
   const Shown shown{file,
                     Words(source, header),
@@ -369,7 +377,7 @@ ExitCode write_table(const Options& options) {
   for (const Player player : all<Player>(frame.num_players())) {
     files.push_back(open_policy(*source.run, frame, player));
   }
-  const std::uint64_t episodes = episodes_before(options, files.front().episodes());
+  const std::uint64_t episodes = episodes_before(options, source, files.front().episodes());
   const AverageTable table = table_of(files, episodes);
   const PolicyHeader& header = files.front().header();
   const std::vector<std::uint64_t>& shape = table.shape;
@@ -412,7 +420,8 @@ void add_policy(CLI::App& app, Task& task) {
     CLI::App* part = command->add_subcommand(name, about);
     part->footer(footer);
     part->add_option("--episode", options->episode,
-                     "As of before this episode, as 'play --start' counts; default last");
+                     "As of before this episode, as 'play --start' counts, or last; default: where "
+                     "executions of the run start");
     part->add_flag("--json", options->as_json, "One JSON object");
     part->callback([options, run, &task] { task = [options, run] { return run(*options); }; });
     return part;

@@ -106,7 +106,8 @@ std::string as_json(const std::filesystem::path& path,
     switch (view.verification.outcome) {
       case Verification::Outcome::not_done: json.null(); break;
       case Verification::Outcome::accepted: json.value(true); break;
-      case Verification::Outcome::refuted: json.value(false); break;
+      case Verification::Outcome::refuted:
+      case Verification::Outcome::mismatch: json.value(false); break;
     }
     json.member("command", view.command).end_object();
   }
@@ -124,8 +125,12 @@ ExitCode report(const Options& options) {
   print(options.as_json ? as_json(path, page.size(), views) : as_text(path, page.size(), views));
   ExitCode code = ExitCode::good;
   for (const RunView& view : views) {
-    if (view.verification.outcome != Verification::Outcome::refuted) continue;
-    warn(fmt::format("{}: the certificate is refuted: {}", view.path, view.verification.message));
+    const Verification::Outcome outcome = view.verification.outcome;
+    const bool refuted = outcome == Verification::Outcome::refuted;
+    if (!refuted && outcome != Verification::Outcome::mismatch) continue;
+    warn(fmt::format("{}: {}: {}", view.path,
+                     refuted ? "the certificate is refuted" : "the recorded gaps do not fit",
+                     view.verification.message));
     code = ExitCode::gap;
   }
   return code;
@@ -141,15 +146,17 @@ void add_report(CLI::App& app, Task& task) {
       "  vlearn report runs/soccer-1               everything about a run: "
       "runs/soccer-1/report.html\n"
       "  vlearn report runs/* -o comparison.html   several runs side by side\n\n"
-      "The page needs nothing but itself. Certificates are verified on the way: exit code 4 where "
-      "one is refuted,\nwhich the page says too.");
+      "The page needs nothing but itself. Certificates and the curves of gaps are derived again on "
+      "the way: exit code\n4 where one is refuted, which the page says too.");
   command
       ->add_option("runs", options->runs,
                    "RUN: folders as vlearn learn and vlearn solve leave them")
       ->required();
   command->add_option("-o,--out", options->out,
                       "Where the page goes; default RUN/report.html, of several runs report.html");
-  command->add_option("--verify", options->verify, "on (default) or off: derive certificates again")
+  command
+      ->add_option("--verify", options->verify,
+                   "on (default) or off: derive certificates again, and curves from the policies")
       ->check(one_of({"on", "off"}));
   command->add_option("--game", options->game, "GAME, where it is not any more where the run says");
   command->add_option("--threads", options->threads, "0 (default): one per core")

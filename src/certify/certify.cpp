@@ -291,6 +291,24 @@ double relative_cost(const AnyGame& game, CertifiedOutput output) {
   return 3.0 * std::visit(BackupWork(), game) / learning;
 }
 
+double curve_work(const AnyGame& game,
+                  CertifiedOutput output,
+                  std::uint64_t episodes,
+                  std::uint64_t looks) {
+  const Frame& frame = frame_of(game);
+  // A visit is replayed for every player, and then taken up.
+  double of_visit = learning_work(frame);
+  double of_look = 0.0;
+  if (output == CertifiedOutput::nested) {
+    of_visit += 2.0 * std::visit(BackupWork(), game);
+  } else {
+    of_look = sweep_work(game, output);
+    if (output == CertifiedOutput::markov) of_visit += 4.0 * mean_joint_actions(frame);
+  }
+  return static_cast<double>(episodes) * static_cast<double>(frame.horizon()) * of_visit +
+         static_cast<double>(looks) * of_look;
+}
+
 RunCertifier::RunCertifier(const AnyGame& game,
                            Target target,
                            std::uint64_t weights,

@@ -142,6 +142,10 @@ void add_verification(Html& html, const RunView& run) {
       tone = "bad";
       text = "Refuted.";
       break;
+    case Verification::Outcome::mismatch:
+      tone = "bad";
+      text = "The recorded curve does not fit.";
+      break;
     case Verification::Outcome::not_done: text = "Not verified."; break;
   }
   html.open("p", {{"class", "verdict small " + tone}}).text(text);

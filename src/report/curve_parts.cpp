@@ -19,7 +19,7 @@ constexpr std::size_t kMostSeries = 12;
 }  // namespace
 
 void add_gap_curve(Html& html, const RunView& run) {
-  open_section(html, "gap", "Certified gap");
+  open_section(html, "gap", "Gap");
   LineChart chart;
   const bool exact = exact_curve(run.curve);
   const bool of_other =
@@ -29,7 +29,7 @@ void add_gap_curve(Html& html, const RunView& run) {
   chart.x_label = x_label({&run, 1});
   chart.y_label = "gap";
   chart.log_y = true;
-  ChartLine upper{exact ? "certified gap (exact)" : "certified gap, at most", "line c0", {}};
+  ChartLine upper{gap_label(run), "line c0", {}};
   ChartLine lower{"at least", "line c1 dashed", {}};
   ChartLine bound{bound_label(run), "line c2 dotted", {}};
   for (const std::size_t i : kept_points(run.curve)) {
@@ -50,6 +50,14 @@ void add_gap_curve(Html& html, const RunView& run) {
     if (!line->points.empty()) chart.lines.push_back(std::move(*line));
   }
   add_chart(html, "gap", chart);
+  if (!run.curve_output.empty()) {
+    html.element("p",
+                 run.curve_derived
+                     ? "The gaps were derived again from the policies of the run."
+                     : "The gaps are what the run recorded in metrics.jsonl while it went on. "
+                       "They were not derived again: trust the certificate, not the curve.",
+                 {{"class", "note"}});
+  }
   if (of_other) {
     html.element("p",
                  fmt::format("The curve is of the output {}, the certificate of the output {}.",

@@ -79,6 +79,10 @@ Sentence sentence_of(const RunView& run) {
     return {"bad", "Refuted: independent code does not confirm the certificate of this run.",
             run.verification.message};
   }
+  if (run.verification.outcome == Verification::Outcome::mismatch) {
+    return {"bad", "Mismatch: the gap that this run recorded is not that of what it learned.",
+            run.verification.message};
+  }
   if (certificate == nullptr) {
     const bool ended = !run.stopped.empty();
     return {"fair",

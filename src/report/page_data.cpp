@@ -135,9 +135,9 @@ void add_curve(Data& data, const RunView& run) {
   column(data, "x", curve, kept, [&](const CurvePoint& p) { data.natural(p.episode); });
   if (any_of(curve, &CurvePoint::gap_upper)) {
     column(data, "upper", curve, kept, [&](const CurvePoint& p) { data.number(p.gap_upper); });
+    data.key("upperLabel").string(gap_label(run));
   }
   const bool exact = exact_curve(curve);
-  data.key("exact").flag(exact);
   if (!exact && any_of(curve, &CurvePoint::gap_lower)) {
     column(data, "lower", curve, kept, [&](const CurvePoint& p) { data.number(p.gap_lower); });
   }

@@ -36,6 +36,7 @@ std::string verified_word(const Verification& verification) {
   switch (verification.outcome) {
     case Verification::Outcome::accepted: return "verified";
     case Verification::Outcome::refuted: return "refuted";
+    case Verification::Outcome::mismatch: return "mismatch";
     case Verification::Outcome::not_done: break;
   }
   return "not verified";
@@ -151,6 +152,12 @@ void add_chart(Html& html, std::string_view which, const LineChart& chart) {
                     {"role", "group"},
                     {"aria-label", chart.name.title}});
   html.raw(picture).close().close();
+}
+
+std::string gap_label(const RunView& run) {
+  const bool exact = exact_curve(run.curve);
+  if (!run.curve_derived) return exact ? "gap, the run's record" : "gap at most, the run's record";
+  return exact ? "certified gap (exact), derived again" : "certified gap at most, derived again";
 }
 
 std::string bound_label(const RunView& run) {

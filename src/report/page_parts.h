@@ -86,6 +86,8 @@ void open_section(Html& html, std::string_view id, std::string_view title);
 void add_fact(Html& html, std::string_view label, const std::string& text, bool is_hash = false);
 /// A chart as a picture, which the script replaces by one that answers to the mouse.
 void add_chart(Html& html, std::string_view which, const LineChart& chart);
+/// What the gaps of a run's curve are called: its own record, unless they were derived again.
+[[nodiscard]] std::string gap_label(const RunView& run);
 /// What the bound of a run's own data is called; it holds with a probability that the config has.
 [[nodiscard]] std::string bound_label(const RunView& run);
 /// "episodes", of planned runs "iterations".

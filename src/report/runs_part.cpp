@@ -106,7 +106,7 @@ std::string interval_text(const MeanInterval& interval) {
 LineChart chart_of(std::span<const RunView> runs, const std::vector<NamedGroup>& groups) {
   LineChart chart;
   chart.name = {
-      "group-chart", "Certified gap against episodes",
+      "group-chart", "Gap against episodes",
       "Both axes are logarithmic. A line and its band for each group, thin lines for single runs."};
   chart.x_label = x_label(runs);
   chart.y_label = "gap";
@@ -164,6 +164,7 @@ void add_runs_headline(Html& html,
                        const std::vector<NamedGroup>& groups) {
   std::size_t verified = 0;
   std::size_t refuted = 0;
+  std::size_t mismatched = 0;
   std::size_t certified = 0;
   double worst = 0.0;
   double confidence = 1.0;  // the least
@@ -171,6 +172,7 @@ void add_runs_headline(Html& html,
   for (const RunView& run : runs) {
     verified += run.verification.outcome == Verification::Outcome::accepted ? 1 : 0;
     refuted += run.verification.outcome == Verification::Outcome::refuted ? 1 : 0;
+    mismatched += run.verification.outcome == Verification::Outcome::mismatch ? 1 : 0;
     const Certificate* certificate = certificate_of(run);
     if (certificate == nullptr) continue;
     worst = std::max(worst, certificate->gap_upper);
@@ -184,6 +186,12 @@ void add_runs_headline(Html& html,
     tone = "bad";
     text = fmt::format("Refuted: independent code does not confirm {} of {} certificates.", refuted,
                        certified);
+  } else if (mismatched > 0) {
+    tone = "bad";
+    text = fmt::format(
+        "Mismatch: the recorded curves of {} of {} runs are not those of what was "
+        "learned.",
+        mismatched, runs.size());
   } else if (certified == 0) {
     text = "None of these runs is certified.";
   } else {
@@ -207,8 +215,16 @@ void add_runs_headline(Html& html,
 }
 
 void add_groups(Html& html, std::span<const RunView> runs, const std::vector<NamedGroup>& groups) {
-  open_section(html, "gap", "Certified gap");
+  open_section(html, "gap", "Gap");
   add_chart(html, "groups", chart_of(runs, groups));
+  const auto recorded = static_cast<std::uint64_t>(std::ranges::count_if(
+      runs, [](const RunView& run) { return !run.curve_output.empty() && !run.curve_derived; }));
+  if (recorded > 0) {
+    html.element("p",
+                 fmt::format("{} drawn as recorded in metrics.jsonl, and not derived again.",
+                             recorded == 1 ? "1 curve is" : count(recorded) + " curves are"),
+                 {{"class", "note"}});
+  }
   html.element("p",
                "Thick lines are interquartile means over seeds, with bands of 95 % by the "
                "bootstrap; thin lines are single runs.",

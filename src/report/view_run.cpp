@@ -10,6 +10,7 @@
 
 #include "assess_cells.h"
 #include "cells.h"
+#include "check_curve.h"
 #include "command_line.h"
 #include "run_files.h"
 #include "vlearn/core/error.h"
@@ -18,6 +19,7 @@
 #include "vlearn/core/text.h"
 #include "vlearn/report/run_view.h"
 #include "vlearn/run/baseline_folder.h"
+#include "vlearn/run/certify_run.h"
 #include "vlearn/run/learn.h"
 #include "vlearn/run/stored_policies.h"
 #include "vlearn/verify/verify.h"
@@ -101,28 +103,14 @@ GameView view_game(const LoadedGame& loaded, const std::string& word) {
 std::string stranger_in(const Certificate& certificate,
                         const StoredRun& run,
                         const std::optional<ResultFile>& result,
-                        std::size_t num_players) {
-  if (certificate.game_hash != run.title.game_hash) return "game_hash is another";
-  if (certificate.target != run.config.learner.target) return "target is another";
-  if (certificate.players.size() != num_players) {
-    return fmt::format("it has {} players, not {}", certificate.players.size(), num_players);
-  }
+                        const Frame& frame) {
   if (certificate.output != CertifiedOutput::table && result &&
       certificate.episodes != result->episodes) {
     return fmt::format("episodes is {}, and {} were played", certificate.episodes,
                        result->episodes);
   }
-  if (certificate.stream_hash) {
-    // Nothing is left to compare it with.
-    return result ? "" : "stream_hash is of policies that were not kept";
-  }
-  const auto paths = policy_paths(run.path, num_players, certificate.output);
-  for (std::size_t j = 0; j < paths.size(); ++j) {
-    const FileBytes file = FileBytes::map(paths[j], kMaxPolicyBytes);
-    if (certificate.policy_hashes.at(j) == to_hex(sha256(file.bytes()))) continue;
-    return fmt::format("policy_hashes[{}] is not that of {}", j, paths[j].string());
-  }
-  return {};
+  if (certificate.stream_hash && !result) return "stream_hash is of policies that were not kept";
+  return what_differs(certificate, run, frame);
 }
 
 /// Of a run that has not ended, one that does not fit is older than what was played since: it is
@@ -130,13 +118,14 @@ std::string stranger_in(const Certificate& certificate,
 std::optional<Certificate> certificate_at(const std::filesystem::path& path,
                                           const StoredRun& run,
                                           const std::optional<ResultFile>& result,
+                                          const Frame& frame,
                                           RunView& view) {
   std::error_code failure;
   if (!std::filesystem::exists(path, failure)) return std::nullopt;
   std::string stranger;
   try {
     Certificate certificate = read_certificate(path);
-    stranger = stranger_in(certificate, run, result, view.game.players.size());
+    stranger = stranger_in(certificate, run, result, frame);
     if (stranger.empty()) return certificate;
   } catch (const Error& error) {
     if (result) throw;
@@ -199,11 +188,6 @@ std::string name_of(CertifiedOutput output) {
   return std::string(kCertifiedOutputNames.at(static_cast<std::size_t>(output)));
 }
 
-/// The output that players execute where no certificate says otherwise.
-CertifiedOutput output_of(const StoredRun& run) {
-  return run.planned || run.config.learner.monotone ? CertifiedOutput::table : run.config.output;
-}
-
 /// A certificate of executions that start at a point of the curve says more of it.
 void join_certificate(RunView& view, CertifiedOutput of_curve) {
   if (!view.certificate) return;
@@ -222,7 +206,7 @@ void join_certificate(RunView& view, CertifiedOutput of_curve) {
 }
 
 void fill_curve(RunView& view, const ConfigFile& config, const std::optional<ResultFile>& result) {
-  const CertifiedOutput output = output_of(config.run);
+  const CertifiedOutput output = returned_output(config.run);
   const bool proven =
       view.kind == RunView::Kind::baseline && is_proven(config, result ? result->episodes : 0);
   Metrics metrics = read_metrics(config.run.path, {.kind = view.kind,
@@ -421,9 +405,9 @@ RunView view_run(const std::filesystem::path& path, const ViewOptions& options) 
   view.command = command_of(config, game.game, word_of(run, options));
   view.seconds = read_seconds(path, frame.num_players());
   view.num_cells = count_cells(frame);
-  view.certificate = certificate_at(certificate_path(path), run, result, view);
-  view.sampled = certificate_at(sampled_path(path), run, result, view);
-  const CertifiedOutput output = view.certificate ? view.certificate->output : output_of(run);
+  view.certificate = certificate_at(certificate_path(path), run, result, frame, view);
+  view.sampled = certificate_at(sampled_path(path), run, result, frame, view);
+  const CertifiedOutput output = view.certificate ? view.certificate->output : returned_output(run);
   view.output = name_of(output);
   fill_curve(view, config, result);
   if (result) {
@@ -441,6 +425,7 @@ RunView view_run(const std::filesystem::path& path, const ViewOptions& options) 
     view.remarks.push_back(fmt::format("{}: {}", word_of(run, options), remark));
   }
   view.verification = verify_run(run, game, view.certificate, options);
+  check_curve(view, run, game, options.verify, options.parallel);
   if (options.policies) PolicyViewer(view, run, game, output, options.parallel).fill();
   return view;
 }

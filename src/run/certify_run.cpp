@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/run/certify_run.h"
 
+#include <fmt/format.h>
+
 #include "vlearn/core/container.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/hash.h"
@@ -75,27 +77,56 @@ CertificateTitle certificate_title(const RunTitle& run,
   return title;
 }
 
+std::string what_differs(const Certificate& certificate, const StoredRun& run, const Frame& frame) {
+  const Target target = run.config.learner.target;
+  const std::size_t players = frame.num_players();
+  if (certificate.game_hash != run.title.game_hash) return "game_hash is another";
+  if (certificate.target != target) return "target is another";
+  if (certificate.players.size() != players) {
+    return fmt::format("it has {} players, not {}", certificate.players.size(), players);
+  }
+  const std::string_view output =
+      kCertifiedOutputNames[static_cast<std::size_t>(certificate.output)];
+  if (!is_executable(target, certificate.output)) {
+    return fmt::format("players of {} cannot execute the output {}", name_of(target), output);
+  }
+  if (certificate.stream_hash) {
+    // Without files there is nothing to compare it with.
+    return run.config.history ? "stream_hash stands in place of policy_hashes" : "";
+  }
+  const auto paths = policy_paths(run.path, players, certificate.output);
+  for (std::size_t j = 0; j < paths.size(); ++j) {
+    const FileBytes file = FileBytes::map(paths[j], kMaxPolicyBytes);
+    if (certificate.policy_hashes.at(j) == to_hex(sha256(file.bytes()))) continue;
+    return fmt::format("policy_hashes[{}] is not that of {}", j, paths[j].string());
+  }
+  if (certificate.output == CertifiedOutput::table) return {};
+  const PolicyFile file = open_policy(run, frame, Player(0));
+  if (certificate.weights != file.header().weights) {
+    return fmt::format("weights is {}, and executions draw with {}", certificate.weights,
+                       file.header().weights);
+  }
+  if (certificate.episodes != file.episodes()) {
+    return fmt::format("episodes is {}, and {} were played", certificate.episodes, file.episodes());
+  }
+  return {};
+}
+
 Certificate certify_stored(const StoredRun& run,
                            const LoadedGame& game,
                            const CertifyOptions& options) {
   const Frame& frame = frame_of(game.game);
   const Target target = run.config.learner.target;
   if (options.output == CertifiedOutput::table) return certify_tables(run, game, options.parallel);
+  check_executable(target, options.output);
   const std::vector<PolicyFile> files = played_policies(run, frame);
   const CertificateTitle title =
       certificate_title(run.title, game, policy_paths(run.path, files.size(), options.output));
   const std::uint64_t weights = files.front().header().weights;
   const std::uint64_t episodes = files.front().episodes();
-  const bool independent = target == Target::nash;
   switch (options.output) {
     case CertifiedOutput::nested: break;
     case CertifiedOutput::markov:
-      if (independent) {
-        throw Error(ErrorKind::usage, "--output markov",
-                    "the players of nash draw indices of their own: they play the product of "
-                    "their averages",
-                    "use --output marginals");
-      }
       return certify_markov(game.game, title, target, files, options.parallel);
     case CertifiedOutput::marginals: {
       const AverageTable table = table_of(files, episodes, options.parallel);

@@ -62,8 +62,10 @@ std::string_view name_of(Stopped stopped) noexcept {
 }
 
 CertifiedOutput natural_output(const AnyGame& game, Preset preset, Target target) {
-  if (preset != Preset::fast) return CertifiedOutput::nested;
+  // What is proven of these two is proven of the nested policy.
+  if (preset == Preset::paper || preset == Preset::rigorous) return CertifiedOutput::nested;
   if (target == Target::nash) return CertifiedOutput::marginals;
+  if (preset != Preset::fast) return CertifiedOutput::nested;
   return MarkovCertifier::can_list(game) ? CertifiedOutput::markov : CertifiedOutput::nested;
 }
 
@@ -87,18 +89,20 @@ LearnConfig preset_config(
   return config;
 }
 
-void check_output(Target target, CertifiedOutput output) {
-  const bool nash = target == Target::nash;
-  if (output == CertifiedOutput::markov && nash) {
+void check_executable(Target target, CertifiedOutput output) {
+  if (is_executable(target, output)) return;
+  if (target == Target::nash) {
     throw Error(ErrorKind::usage, "--output markov",
                 "the players of nash draw indices of their own: they play the product of their "
                 "averages",
                 "use --output marginals");
   }
-  if (output == CertifiedOutput::marginals && !nash) {
-    throw Error(ErrorKind::usage, "--output marginals",
-                "is for nash; others play by shared indices", "use --output markov");
-  }
+  throw Error(ErrorKind::usage, "--output marginals",
+              "is for nash; others play by shared indices, not by averages", "use --output markov");
+}
+
+void check_output(Target target, CertifiedOutput output) {
+  check_executable(target, output);
   if (output == CertifiedOutput::table) {
     throw Error(ErrorKind::usage, "--output table",
                 "only runs that were planned or learned with --monotone have one");

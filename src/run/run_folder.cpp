@@ -397,21 +397,32 @@ std::filesystem::path certificate_path(const std::filesystem::path& run) {
   return run / kCertificate;
 }
 
+CertifiedOutput returned_output(const StoredRun& run) {
+  return run.planned || run.config.learner.monotone ? CertifiedOutput::table : run.config.output;
+}
+
+std::string start_in_seed(const Certificate& certificate) {
+  switch (certificate.output) {
+    case CertifiedOutput::markov:
+    case CertifiedOutput::marginals: return "anew";
+    case CertifiedOutput::table: return "table";
+    case CertifiedOutput::nested: break;
+  }
+  return certificate.start == CertifiedStart::uniform ? "uniform"
+                                                      : std::to_string(certificate.start_episode);
+}
+
 void write_index_seeds(const std::filesystem::path& run,
                        const LearnConfig& config,
                        std::size_t num_players,
                        const std::optional<Certificate>& certificate) {
   std::string start;
-  const bool nash = config.learner.target == Target::nash;
-  CertifiedOutput output = certificate ? certificate->output : config.output;
-  // The product of averages is what players of nash play, and nobody else.
-  if (output == CertifiedOutput::marginals && !nash) output = config.output;
-  if (output == CertifiedOutput::markov || output == CertifiedOutput::marginals) {
+  if (certificate) {
+    start = start_in_seed(*certificate);
+  } else if (config.learner.monotone) {
+    start = "table";
+  } else if (config.output != CertifiedOutput::nested) {
     start = "anew";
-  } else if (certificate && output == CertifiedOutput::nested) {
-    start = certificate->start == CertifiedStart::uniform
-                ? "uniform"
-                : std::to_string(certificate->start_episode);
   }
   const Target target = config.learner.target;
   // One for all players, or for nash one for each.
@@ -629,7 +640,7 @@ void RunFolder::write_whole(const std::filesystem::path& path,
   LearnConfig who;
   who.learner.target = run.target;
   who.seed = run.seed;
-  write_index_seeds(path, who, run.tables.size(), std::nullopt);
+  write_index_seeds(path, who, run.tables.size(), certificate);
   write_file(path / "metrics.jsonl", run.metrics);
   if (!run.timing.empty()) write_file(path / "timing.jsonl", run.timing);
   write_file(certificate_path(path), to_json(certificate));

@@ -127,6 +127,11 @@ void check_identity(const Certificate& certificate,
   if (certificate.target == Target::nash && !frame_of(game).zero_sum()) {
     throw Refuted{"target: stated nash, but this is not a zero-sum game of two players"};
   }
+  if (!is_executable(certificate.target, certificate.output)) {
+    throw Refuted{fmt::format("output: stated {}, which players of {} cannot execute",
+                              kCertifiedOutputNames[static_cast<std::size_t>(certificate.output)],
+                              name_of(certificate.target))};
+  }
 }
 
 /// That players of nash share no index: one part everywhere.
@@ -141,9 +146,9 @@ void check_executed(const Certificate& certificate, const PolicyParts& table) {
 void check_executed(const Certificate& certificate, const PolicyLog& log) {
   expect_same("weights", certificate.weights, log.weights());
   expect_same("episodes", certificate.episodes, log.episodes());
-  // Whether players share their indices decides what is executed; an average does not care.
+  // Whether players share their indices decides what is executed.
   const bool nash = certificate.target == Target::nash;
-  if (certificate.output != CertifiedOutput::marginals && nash != (log.target() == Target::nash)) {
+  if (nash != (log.target() == Target::nash)) {
     throw Refuted{fmt::format("target: stated {}, but the files are executed for {}",
                               name_of(certificate.target), name_of(log.target()))};
   }

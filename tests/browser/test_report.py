@@ -236,7 +236,7 @@ class Controls(BrowserTest):
         with self.opened("harbour") as page:
             page.locator("[data-chart=gap] .u-over").hover()
             self.assertIn(
-                "certified gap (exact): 0.",
+                "certified gap (exact), derived again: 0.",
                 page.locator("[data-chart=gap] .readout").text_content(),
             )
 

@@ -43,7 +43,8 @@ class Deviate(CommandTest):
         for one in self.deviate()["players"]:
             self.assertLess(one["gain_lower"]["value"], 0.0)  # it is an equilibrium
         arguments = ("--target", "nash", "--episodes", "3000", "--force")
-        for more in ((), ("--preset", "practical"), ("--monotone", "--preset", "practical")):
+        practical = ("--preset", "practical")
+        for more in ((), (*practical, "--output", "nested"), ("--monotone", *practical)):
             self.learn("rps", *arguments, *more)
             found = self.deviate()
             certificate = json.loads(self.good("certify", "run", "--json"))

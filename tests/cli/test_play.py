@@ -10,16 +10,21 @@ import unittest
 
 from command_test import CommandTest
 
+ZERO_SUM = "random:players=2,states=3,actions=3,horizon=3,kind=zero-sum,seed=5"
+ALONE = "random:players=1,states=4,actions=3,horizon=4,seed=3"
+
 
 class Play(CommandTest):
     def learn(self, game, *arguments):
         self.good("learn", game, "--out", "run", *arguments)
         return self.folder / "run"
 
-    def alone_text(self, run, player, index_seed, states, *arguments, private_seed=None):
+    def alone_text(
+        self, run, player, index_seed, states, *arguments, private_seed=None, ending="policy"
+    ):
         """What one player plays who has nothing but its own things, in a folder of its own."""
         with tempfile.TemporaryDirectory() as away:
-            policy = shutil.copy(run / f"policy/player-{player}.policy", away)
+            policy = shutil.copy(run / f"policy/player-{player}.{ending}", away)
             private = shutil.copy(private_seed or run / f"policy/player-{player}.seed", away)
             index = shutil.copy(run / "policy" / index_seed, away)
             seeds = ("--index-seed", index, "--private-seed", private)
@@ -43,7 +48,7 @@ class Play(CommandTest):
             ("--start", "last"),
             ("--start", "uniform"),
             ("--start", "4000"),
-            ("--output", "markov"),
+            ("--output", "marginals"),
         ):
             steps, states = self.trace(run, "--episodes", "300", *arguments)
             self.assertEqual(len(steps), 3000)
@@ -105,6 +110,117 @@ class Play(CommandTest):
             # The value of the game is 0; four standard errors, and what was not yet learned.
             self.assertLess(abs(player["mean_return"]), 4 * player["standard_error"] + 0.02)
             self.assertLess(player["standard_error"], 0.004)
+
+    def test_what_is_certified_is_what_is_executed(self):
+        nested = ("--output", "nested", "--start")
+        starts = tuple((*nested, start) for start in ("best", "last", "uniform"))
+        markov, marginals = ("--output", "markov"), ("--output", "marginals")
+        table = ("--output", "table")
+        # Runs that have learned little: outputs and starts are far apart.
+        cases = (
+            ("chicken", ("--target", "ce", "--episodes", "12", "--seed", "4"), (*starts, markov)),
+            ("chicken", ("--target", "cce", "--episodes", "12", "--seed", "4"), (*starts, markov)),
+            ("four-friends", ("--target", "cce", "--episodes", "40"), (*starts, markov)),
+            (ZERO_SUM, ("--target", "nash", "--episodes", "30"), (*starts, marginals)),
+            (ALONE, ("--target", "optimal", "--episodes", "30"), (*starts, markov)),
+            (ZERO_SUM, ("--monotone", "--episodes", "30"), (*starts, marginals, table)),
+        )
+        compared = 0
+        for game, arguments, outputs in cases:
+            run = self.learn(game, *arguments, "--force")
+            for output in outputs:
+                with self.subTest(game=game, arguments=arguments, output=output):
+                    self.good("certify", run, *output)
+                    certificate = json.loads((run / "certificate.json").read_text())
+                    played = json.loads(self.good("play", run, "--episodes", "1e4", "--json"))
+                    self.assertEqual(played["output"], certificate["output"])
+                    for one, player in zip(certificate["players"], played["players"], strict=True):
+                        compared += 1
+                        error = 5.5 * player["standard_error"] + one["rounding"]
+                        mean = player["mean_return"]
+                        self.assertGreater(mean, one["value"]["lower"] - error)
+                        self.assertLess(mean, one["value"]["upper"] + error)
+                    self.assert_alone_as_together(run, certificate)
+        # Off by 5.5 standard errors, of means of 10^4, with probability 4e-8: 2e-6 for all.
+        self.assertEqual(compared, 54)
+
+    def assert_alone_as_together(self, run, certificate):
+        """By the index seed alone, without the certificate and without the others."""
+        steps, states = self.trace(run, "--episodes", "50")
+        nash = certificate["target"] == "nash"
+        ending = "markov" if certificate["output"] == "table" else "policy"
+        for player in range(1, len(certificate["players"]) + 1):
+            seed = f"index-{player}.seed" if nash else "index.seed"
+            moves = self.alone(run, player, seed, states, ending=ending)
+            for step, move in zip(steps, moves, strict=True):
+                part = step["players"][player - 1]
+                self.assertEqual({key: move[key] for key in part}, part)
+
+    def test_no_certificate_of_what_is_not_executed(self):
+        for game, target, output, other in (
+            ("chicken", "ce", "marginals", "markov"),
+            ("chicken", "cce", "marginals", "markov"),
+            (ALONE, "optimal", "marginals", "markov"),
+            (ZERO_SUM, "nash", "markov", "marginals"),
+        ):
+            with self.subTest(target=target):
+                run = self.learn(game, "--target", target, "--episodes", "12", "--force")
+                certificate = run / "certificate.json"
+                certificate.unlink()
+                for command in ("certify", "play", "deviate"):
+                    done = self.run_command(command, run, "--output", output)
+                    self.assertEqual((done.returncode, done.stdout), (2, ""))
+                    self.assertIn(f"use --output {other}", done.stderr)
+                self.assertFalse(certificate.exists())
+                # One from elsewhere, with the label of what is not executed.
+                self.good("certify", run, "--output", other)
+                forged = json.loads(certificate.read_text())
+                forged["output"] = output
+                certificate.write_text(json.dumps(forged))
+                done = self.run_command("verify", game, run, certificate)
+                self.assertEqual(done.returncode, 4)
+                self.assertIn(f"players of {target} cannot execute", done.stdout + done.stderr)
+                for command in ("play", "deviate", "report"):
+                    done = self.run_command(command, run)
+                    self.assertEqual((done.returncode, done.stdout), (3, ""))
+                    self.assertIn("certificate.json", done.stderr)
+                    self.assertIn(f"cannot execute the output {output}", done.stderr)
+
+    def test_a_certificate_that_executions_do_not_follow(self):
+        run = self.learn("chicken", "--target", "cce", "--episodes", "12", "--seed", "4")
+        path = run / "certificate.json"
+        self.good("certify", run, "--start", "best")
+        good = json.loads(path.read_text())
+        other = "0" * 64
+        for change, word in (
+            ({"weights": 7}, "weights is 7"),
+            ({"episodes": 11}, "episodes is 11"),
+            ({"start": {"rule": "uniform"}}, "index.seed says start"),
+            ({"target": "ce"}, "target is another"),
+            ({"game_hash": other}, "game_hash is another"),
+            ({"policy_hashes": [good["policy_hashes"][0], other]}, "policy_hashes[1]"),
+        ):
+            with self.subTest(change=change):
+                path.write_text(json.dumps(good | change))
+                done = self.run_command("play", run)
+                self.assertEqual((done.returncode, done.stdout), (3, ""))
+                self.assertIn("certificate.json: is not of what this run executes", done.stderr)
+                self.assertIn(word, done.stderr)
+                # Whoever says what to execute gets that.
+                self.good("play", run, "--output", "markov", "--episodes", "10")
+        path.write_text(json.dumps(good))
+        self.good("play", run, "--episodes", "10")
+
+    def test_a_table_and_a_history_are_not_confused(self):
+        run = self.learn(ZERO_SUM, "--monotone", "--episodes", "30")
+        private = ("--private-seed", run / "policy/player-1.seed")
+        seeds = ("--index-seed", run / "policy/index-1.seed", *private)
+        for output, right, wrong in (("table", "markov", "policy"), ("nested", "policy", "markov")):
+            self.good("certify", run, "--output", output)
+            self.good("play", run / f"policy/player-1.{right}", *seeds)
+            done = self.run_command("play", run / f"policy/player-1.{wrong}", *seeds, input="")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f".{right} file", done.stderr)
 
     def test_the_same_files_for_any_number_of_threads(self):
         for threads in ("1", "2"):

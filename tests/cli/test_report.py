@@ -13,6 +13,8 @@ import unittest
 
 from command_test import VLEARN, CommandTest
 
+ZERO_SUM = "random:players=2,states=3,actions=3,horizon=3,kind=zero-sum,seed=5"
+
 # Each is made, and then made again by the command that its report gives.
 LEARNED = (
     "rps --episodes 40",
@@ -167,6 +169,72 @@ class Report(CommandTest):
         self.assertEqual(done.returncode, 4)
         self.assertIn("refuted", done.stderr)
         self.assertIn("report: run/report.html", done.stdout)
+
+    def test_a_forged_curve(self):
+        def forge(line, run):
+            path = self.folder / run / "metrics.jsonl"
+            rows = [json.loads(text) for text in path.read_text().splitlines()]
+            rows[line]["certified_gap"] /= 2
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            return rows[line].get("episode", rows[line].get("iterations"))
+
+        def mismatch(episode, *arguments):
+            done = self.run_command("report", *arguments)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertIn(f"metrics.jsonl, {episode}: certified_gap is", done.stderr)
+            self.assertRegex(done.stdout, "^Mismatch: the gap that this run recorded")
+            page = (self.folder / "run/report.html").read_text()
+            self.assertIn('verdict bad">Mismatch', page)
+            self.assertNotIn("verified by independent code", page)
+            (run,) = self.report(*arguments, code=4)["runs"]
+            self.assertEqual(run["verified"], False)
+
+        cases = (
+            ("chicken", "--target", "ce", "--episodes", "40", "--seed", "4"),
+            ("chicken", "--target", "cce", "--episodes", "40", "--preset", "practical"),
+            (ZERO_SUM, "--target", "nash", "--episodes", "40"),
+            (ZERO_SUM, "--target", "nash", "--episodes", "40", "--preset", "paper"),
+        )
+        for arguments in cases:
+            with self.subTest(arguments=arguments):
+                self.learn(*arguments, "--out", "run", "--force")
+                self.report("run", "--verify", "off")
+                page = (self.folder / "run/report.html").read_text()
+                self.assertIn("the run&#39;s record", page)
+                self.assertTrue(self.report("run")["runs"][0]["verified"])
+                page = (self.folder / "run/report.html").read_text()
+                self.assertIn("derived again from the policies", page)
+                # Rows in between are known from the policies alone.
+                mismatch(f"episode {forge(5, 'run')}", "run")
+                self.assertIsNotNone(self.report("run", code=4))
+                # The last one is the certificate's, where executions start there.
+                self.learn(*arguments, "--out", "run", "--force")
+                self.good("certify", "run", *(("--start", "last") if "nested" in page else ()))
+                episode = forge(-1, "run")
+                mismatch(f"episode {episode}", "run", "--verify", "off")
+                mismatch(f"episode {episode}", "run")
+        self.learn(
+            "chicken",
+            "--target",
+            "cce",
+            "--method",
+            "oftrl",
+            "--out",
+            "run",
+            "--force",
+            command="solve",
+        )
+        mismatch(f"iteration {forge(-1, 'run')}", "run", "--verify", "off")
+        self.learn("rps", "--algorithm", "nash-vi", "--episodes", "20", "--out", "run", "--force")
+        mismatch(f"episode {forge(-1, 'run')}", "run", "--verify", "off")
+
+    def test_a_curve_that_cannot_be_derived(self):
+        arguments = ("chicken", "--target", "ce", "--episodes", "40", "--history", "none")
+        self.learn(*arguments, "--out", "run")
+        self.report("run")
+        page = (self.folder / "run/report.html").read_text()
+        self.assertIn("the run&#39;s record", page)
+        self.assertIn("the curve is not derived again: with --history none", page)
 
     def test_what_is_no_run(self):
         self.assertIn("nowhere: is not there", self.refused("nowhere"))

@@ -92,6 +92,7 @@ inline void add_certificate(RunView& run, double gap, double lower_share) {
   certificate.gap_upper = gap;
   certificate.gap_lower = gap * lower_share;
   run.certificate = std::move(certificate);
+  run.curve_derived = true;
   run.verification.outcome = Verification::Outcome::accepted;
 }
 

@@ -18,6 +18,7 @@ struct LearnedRun {
   std::string preset = "practical";
   LearnConfig config;
   CertifiedStart start = CertifiedStart::last;
+  bool records_gaps = false;  ///< in its rows, as the command does
 };
 
 /// The config of a preset; `certify` says what the command would.
@@ -43,6 +44,15 @@ inline void write_run(const std::filesystem::path& path, const LearnedRun& run) 
   const RunState state{*trainer, nullptr};
   folder.open(state, title, run.config, [](const std::string&) {});
   LearnHooks hooks;
+  std::optional<RunCertifier> certifier;
+  if (run.records_gaps) {
+    certifier.emplace(game.game, run.config.learner.target,
+                      run.config.learner.output_weights.value_or(frame.horizon()),
+                      run.config.output);
+    trainer->watch(
+        [&](Step h, State s, const Profile& profile) { certifier->visit(h, s, profile); });
+    hooks.certifier = &*certifier;
+  }
   hooks.row = [&](const MetricsRow& row) { folder.add(row, 0.25); };
   const LearnResult result = learn(*trainer, frame, run.config, hooks);
   folder.finish_history(state);

@@ -148,6 +148,13 @@ void certify_history(RunCertifier& certifier,
 /// of the nested output both passes of certify_nested().
 [[nodiscard]] double relative_cost(const AnyGame& game, CertifiedOutput output);
 
+/// Multiplications of certify_history(), counted and not timed, of so many episodes with so many
+/// looks at the gap.
+[[nodiscard]] double curve_work(const AnyGame& game,
+                                CertifiedOutput output,
+                                std::uint64_t episodes,
+                                std::uint64_t looks);
+
 /// The certificate of the Markov mixture: at every step the index of a visit is drawn anew, among
 /// all visits of the state, by one draw for all players. Upper and lower bounds agree. Throws Error
 /// (input) for files that are not of one run.

@@ -31,6 +31,13 @@ enum class CertifiedOutput : std::uint8_t {
 inline constexpr std::array<std::string_view, 4> kCertifiedOutputNames = {"nested", "markov",
                                                                           "marginals", "table"};
 
+/// Whether players of a target can execute an output. Players of nash draw indices of their own, so
+/// a visit that each draws anew at every step is the product of their averages: marginals. All
+/// others share their indices: they play the mixture itself, markov.
+[[nodiscard]] constexpr bool is_executable(Target target, CertifiedOutput output) noexcept {
+  return output != (target == Target::nash ? CertifiedOutput::markov : CertifiedOutput::marginals);
+}
+
 /// Where an execution of the nested output begins.
 enum class CertifiedStart : std::uint8_t { uniform, last, best };
 inline constexpr std::array<std::string_view, 3> kCertifiedStartNames = {"uniform", "last", "best"};

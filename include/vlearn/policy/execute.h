@@ -56,8 +56,9 @@ using PolicySeed = Sha256Digest;
                                      std::string_view purpose,
                                      std::uint64_t player);
 /// In a file of 64 hexadecimal digits. A private one gets mode 0600.
-/// An index seed may say where executions start, for all who share it: `uniform`, the number of an
-/// episode, or `anew` for the output markov, which starts anew at every step.
+/// An index seed may say how executions go, for all who share it: `uniform` or the number of the
+/// episode that nested ones start from, `anew` where the visit is drawn anew at every step, `table`
+/// where the table is played and no history.
 void write_seed(const std::filesystem::path& path,
                 const PolicySeed& seed,
                 bool secret,

@@ -122,7 +122,12 @@ struct CellView {
 
 /// What came out when other code derived the certificate again.
 struct Verification {
-  enum class Outcome : std::uint8_t { not_done, accepted, refuted };
+  enum class Outcome : std::uint8_t {
+    not_done,
+    accepted,
+    refuted,
+    mismatch,  ///< what the run recorded of its gap is not that of its certificate or its policies
+  };
   Outcome outcome = Outcome::not_done;
   std::string message = {};  ///< why it was not done, or what is not true
   bool rationals = false;    ///< accepted in exact rationals, else in intervals
@@ -156,6 +161,8 @@ struct RunView {
   /// Whose gaps the curve has, by CertifiedOutput's name; "" where it has none. A certificate may
   /// be of another output.
   std::string curve_output = {};
+  /// Whether these gaps were derived again from the policies; else they are the run's own record.
+  bool curve_derived = false;
   std::optional<Certificate> certificate = std::nullopt;
   std::optional<Certificate> sampled = std::nullopt;  ///< certificate-sampled.json
   Verification verification = {};

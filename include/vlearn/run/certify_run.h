@@ -25,6 +25,13 @@ namespace vlearn {
                                                  const LoadedGame& game,
                                                  std::span<const std::filesystem::path> policies);
 
+/// Why executions of a run do not follow a certificate: it is of another game, other policies or
+/// other weights, or of an output that its players cannot execute. Empty where they follow it.
+/// Throws Error where a policy file cannot be read.
+[[nodiscard]] std::string what_differs(const Certificate& certificate,
+                                       const StoredRun& run,
+                                       const Frame& frame);
+
 /// Which certificate of a run.
 struct CertifyOptions {
   CertifiedOutput output = CertifiedOutput::nested;

@@ -37,8 +37,9 @@ struct LearnConfig {
   CertifiedOutput output = CertifiedOutput::nested;
 };
 
-/// The output that suits a preset in a game: of `fast` the averages for nash, the Markov mixture
-/// where joint actions can be listed, else the nested policy.
+/// The output that suits a preset in a game. Of `paper` and `rigorous` the nested policy, which
+/// their theorems are about. Of others the averages for nash, whose gap is known exactly; of `fast`
+/// the Markov mixture where joint actions can be listed; else the nested policy.
 [[nodiscard]] CertifiedOutput natural_output(const AnyGame& game, Preset preset, Target target);
 /// c of its weights, for LearnerOptions; nothing: H.
 [[nodiscard]] std::optional<std::uint64_t> natural_weights(Preset preset,
@@ -49,9 +50,11 @@ struct LearnConfig {
 [[nodiscard]] LearnConfig preset_config(
     const AnyGame& game, Preset preset, Target target, std::uint64_t episodes, std::uint64_t seed);
 
-/// Throws Error (usage) where players of this target cannot play that output; and where it cannot
-/// be certified while this game is learned.
+/// Throws Error (usage) where players of this target cannot play that output,
+void check_executable(Target target, CertifiedOutput output);
+/// where a run that learns does not return it,
 void check_output(Target target, CertifiedOutput output);
+/// and where it cannot be certified while this game is learned.
 void check_certifiable(const AnyGame& game, CertifiedOutput output);
 /// How much longer than learning alone (relative_cost()) a run may take for a certificate that
 /// nobody asked for.

@@ -57,14 +57,17 @@ struct RunTitle {
 /// One with a confidence stands beside it: it says less, and executions do not go by it.
 [[nodiscard]] std::filesystem::path sampled_path(const std::filesystem::path& run);
 
-/// Writes the index seeds of a run that can be executed, and in them where executions start: as its
-/// certificate says, so that a player alone starts where all together do.
+/// Writes the index seeds of a run that can be executed, and in them how executions go: as its
+/// certificate says, so that a player alone does what all do together.
 void write_index_seeds(const std::filesystem::path& run,
                        const LearnConfig& config,
                        std::size_t num_players,
                        const std::optional<Certificate>& certificate);
 
-/// The same of a game that was planned, `vlearn.solve-config/1`.
+/// What an index seed says of executions that a certificate is about (write_seed()).
+[[nodiscard]] std::string start_in_seed(const Certificate& certificate);
+
+/// The config of a game that was planned, `vlearn.solve-config/1`.
 [[nodiscard]] std::string config_to_json(const RunTitle& title, const SolveConfig& config);
 
 /// A run that somebody else may have written. Of one that was planned, or learned by a baseline,
@@ -77,6 +80,8 @@ struct StoredRun {
   bool planned = false;        ///< it was written as a whole, with a table as its output
   std::string algorithm = {};  ///< of a baseline
 };
+/// The output that players execute where no certificate says otherwise.
+[[nodiscard]] CertifiedOutput returned_output(const StoredRun& run);
 /// Reads config.json. Throws Error that names the file and the key.
 [[nodiscard]] StoredRun read_run(const std::filesystem::path& path);
 

@@ -14,6 +14,7 @@
 
 #include "support/brute_force.h"
 #include "support/exact_deviation.h"
+#include "support/independent_value.h"
 #include "support/markov_mixture.h"
 #include "support/mixture_record.h"
 #include "support/nested_bounds.h"
@@ -232,9 +233,12 @@ TEST(TinyGames, ExactIsTheBestResponseToIndependentDraws) {
     for (const StartRule& start : {kUniform, kLast}) {
       const DrawLaw law = independent_draws(record, start);
       double sum = 0.0;
+      double followed = independent_value(record, start);
       for (const Player player : all<Player>(2)) {
         const double exact = ExactDeviation(record, player, Told::nothing).value(start);
         const BruteForce all_of_them(game, law, player, Told::nothing);
+        EXPECT_NEAR(followed, all_of_them.value(), kClose);
+        followed = static_cast<double>(game.frame().horizon()) - followed;
         EXPECT_GE(exact, all_of_them.value() - kClose);
         sum += exact;
         if (all_of_them.work() > kMostWork) continue;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iomanip>
 #include <map>
+#include <sstream>
 
 #include "support/learned_run.h"
 #include "support/temporary_folder.h"
@@ -25,6 +27,15 @@ using test::learned_run;
 using test::LearnedRun;
 using test::TemporaryFolder;
 using test::write_run;
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void put(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
 
 RunView view_learned(const TemporaryFolder& folder, const LearnedRun& run, bool verify = false) {
   write_run(folder / "run", run);
@@ -259,10 +270,109 @@ TEST(View, SaysWhoseCurveItIs) {
   EXPECT_EQ(view.curve.back().gap_lower, 0.5) << "a bound of another output";
 }
 
+/// The gap of one row of metrics.jsonl, counted from 0, changed by this much.
+void change_gap(const std::filesystem::path& run, std::size_t row, double by) {
+  std::string rows;
+  std::ifstream file(run / "metrics.jsonl");
+  for (std::string line; std::getline(file, line);) {
+    const std::string key = R"("certified_gap":)";
+    const std::size_t begin = line.find(key);
+    if (row-- == 0 && begin != std::string::npos) {
+      const std::size_t number = begin + key.size();
+      const std::size_t end = line.find_first_of(",}", number);
+      const double gap = std::stod(line.substr(number, end - number));
+      std::ostringstream text;
+      text << std::setprecision(17) << gap + by;
+      line.replace(number, end - number, text.str());
+    }
+    rows += line + "\n";
+  }
+  file.close();
+  std::ofstream(run / "metrics.jsonl") << rows;
+}
+
+TEST(View, DerivesTheCurveAgain) {
+  const auto check = [](const std::string& game, Preset preset, Target target,
+                        CertifiedStart start) {
+    SCOPED_TRACE(game);
+    const TemporaryFolder folder;
+    LearnedRun run = learned_run(game, preset, target, 100);
+    run.records_gaps = true;
+    run.start = start;
+    const RunView view = view_learned(folder, run, true);
+    EXPECT_EQ(view.verification.outcome, Verification::Outcome::accepted)
+        << view.verification.message;
+    EXPECT_TRUE(view.curve_derived);
+    EXPECT_FALSE(view_run(folder / "run", {.verify = false}).curve_derived);
+    const double horizon = static_cast<double>(view.game.horizon);
+    const double width = view.game.reward_ranges[0].second - view.game.reward_ranges[0].first;
+    std::size_t gaps = 0;
+    for (std::size_t row = 0; row < view.curve.size(); ++row) {
+      if (!view.curve[row].gap_upper) continue;
+      ++gaps;
+      for (const double by : {1e-7, -1e-7}) {
+        change_gap(folder / "run", row, by * horizon * width);
+        const RunView forged = view_run(folder / "run", {.policies = false});
+        EXPECT_EQ(forged.verification.outcome, Verification::Outcome::mismatch) << row;
+        EXPECT_FALSE(forged.curve_derived);
+        EXPECT_NE(forged.verification.message.find(
+                      "episode " + std::to_string(view.curve[row].episode) + ": certified_gap is"),
+                  std::string::npos)
+            << forged.verification.message;
+        change_gap(folder / "run", row, -by * horizon * width);
+      }
+    }
+    EXPECT_GT(gaps, 3U);
+    EXPECT_TRUE(view_run(folder / "run", {.policies = false}).curve_derived);
+  };
+  check("chicken", Preset::fast, Target::ce, CertifiedStart::last);
+  check("fishery", Preset::practical, Target::cce, CertifiedStart::best);
+  check("fishery", Preset::practical, Target::ce, CertifiedStart::uniform);
+  check("rps", Preset::fast, Target::nash, CertifiedStart::last);
+  check("random:players=2,states=2,actions=2,horizon=3,kind=zero-sum,seed=3", Preset::paper,
+        Target::nash, CertifiedStart::best);
+}
+
+TEST(View, ALongCurveIsNotDerivedAgain) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "run";
+  // 2^14 joint actions: each visit takes a million multiplications.
+  LearnedRun run = learned_run("random:players=7,states=2,actions=4,horizon=2,seed=1",
+                               Preset::practical, Target::cce, 10'000);
+  ASSERT_EQ(run.config.output, CertifiedOutput::nested);
+  run.config.certify = false;
+  write_run(path, run);
+  // As a run is that is still going on.
+  std::filesystem::remove(path / "result.json");
+  const RunTitle title{run.game, run.preset, to_hex(law_hash_of(load_game(run.game).game))};
+  const auto record = [&](std::uint64_t episode) {
+    JsonWriter row(JsonWriter::Layout::compact);
+    row.begin_object().member("episode", episode).member("certified_gap", 0.5);
+    row.key("players").begin_array();
+    for (const char* player : {"1", "2", "3", "4", "5", "6", "7"}) {
+      row.begin_object().member("player", player).member("value", 0.5).end_object();
+    }
+    put(path / "metrics.jsonl", row.end_array().end_object().text() + "\n");
+  };
+  record(10'000);
+  const RunView stranger = view_run(path, {.policies = false});
+  EXPECT_EQ(stranger.verification.outcome, Verification::Outcome::mismatch)
+      << "a run that was not certified has no gaps";
+  run.config.certify = true;
+  put(path / "config.json", config_to_json(title, run.config));
+  const RunView view = view_run(path, {.policies = false});
+  EXPECT_EQ(view.verification.outcome, Verification::Outcome::not_done);
+  EXPECT_TRUE(has_remark(view, "the curve is not derived again from the policies: that takes"));
+  EXPECT_FALSE(view.curve_derived);
+  // Few episodes are quick.
+  record(20);
+  EXPECT_EQ(view_run(path, {.policies = false}).verification.outcome,
+            Verification::Outcome::mismatch);
+}
+
 TEST(View, NobodyKnowsTheValueOfIndependentNestedMixtures) {
   const TemporaryFolder folder;
-  const RunView view =
-      view_learned(folder, learned_run("rps", Preset::practical, Target::nash, 50));
+  const RunView view = view_learned(folder, learned_run("rps", Preset::paper, Target::nash, 50));
   ASSERT_EQ(view.output, "nested");
   const CellView& cell = view.cells.front();
   EXPECT_FALSE(cell.players[0].value);
@@ -486,15 +596,6 @@ TEST(View, RunsWithoutHistoryHaveVisits) {
   EXPECT_EQ(view.verification.message, "there is no certificate");
 }
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void put(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path) << text;
-}
-
 TEST(View, DamageIsNamed) {
   const TemporaryFolder folder;
   const std::filesystem::path run = folder / "run";
@@ -687,10 +788,13 @@ TEST(View, AGameThatHasMovedIsNamedAsItIsNow) {
   const TemporaryFolder folder;
   const std::filesystem::path run = folder / "run";
   LearnedRun learned = learned_run("rps", Preset::fast, Target::nash, 30);
-  write_run(run, learned);
-  Certificate certificate = read_certificate(run / "certificate.json");
+  write_run(folder / "kept", learned);
+  Certificate certificate = read_certificate(folder / "kept" / "certificate.json");
   certificate.policy_hashes.clear();
   certificate.stream_hash = std::string(64, '0');
+  learned.config.history = false;
+  learned.config.certify = false;
+  write_run(run, learned);
   put(run / "certificate.json", to_json(certificate));
   // The same law under another word.
   const std::string moved = (folder / "moved.json").string();

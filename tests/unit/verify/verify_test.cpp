@@ -88,8 +88,8 @@ const std::vector<Choice>& starts_of(Target target) {
              {target, CertifiedOutput::nested, CertifiedStart::best, 1},
              {target, CertifiedOutput::nested, CertifiedStart::best, 17},
              {target, CertifiedOutput::nested, CertifiedStart::uniform, 0},
-             {target, CertifiedOutput::markov, CertifiedStart::last, 0},
-             {target, CertifiedOutput::marginals, CertifiedStart::last, 0}};
+             {target, target == Target::nash ? CertifiedOutput::marginals : CertifiedOutput::markov,
+              CertifiedStart::last, 0}};
   return choices;
 }
 
@@ -274,6 +274,35 @@ TEST(Verify, RefutesAnotherMeaningOfTheSameNumbers) {
   Certificate certificate = certify(run, {});
   certificate.start = CertifiedStart::best;
   expect_accepted(run, certificate);
+}
+
+/// True numbers of a policy that the players do not play.
+TEST(Verify, RefutesWhatTheFilesAreNotExecutedFor) {
+  const auto expect_refuted = [](const Training& training, const Choice& choice,
+                                 const std::string& says) {
+    const TrainedRun run(training);
+    const Verdict verdict = verify(run.game(), run.paths(), certify(run, choice, false));
+    EXPECT_FALSE(verdict.accepted) << says;
+    EXPECT_EQ(verdict.refuted, says);
+  };
+  const auto choice = [](Target target, CertifiedOutput output) {
+    return Choice{target, output, CertifiedStart::last, 0};
+  };
+  const std::string alone = "random:players=1,states=4,actions=3,horizon=4,seed=3";
+  expect_refuted({.game = kGeneral}, choice(Target::cce, CertifiedOutput::marginals),
+                 "output: stated marginals, which players of cce cannot execute");
+  expect_refuted({.game = kGeneral, .target = Target::ce, .rule = RuleName::ftrl_swap},
+                 choice(Target::ce, CertifiedOutput::marginals),
+                 "output: stated marginals, which players of ce cannot execute");
+  expect_refuted({.game = alone, .target = Target::optimal},
+                 choice(Target::optimal, CertifiedOutput::marginals),
+                 "output: stated marginals, which players of optimal cannot execute");
+  expect_refuted({.game = kZeroSum, .target = Target::nash},
+                 choice(Target::nash, CertifiedOutput::markov),
+                 "output: stated markov, which players of nash cannot execute");
+  // Those who learned a cce share their indices, and do not play averages.
+  expect_refuted({.game = kZeroSum}, choice(Target::nash, CertifiedOutput::marginals),
+                 "target: stated nash, but the files are executed for cce");
 }
 
 TEST(Verify, RefutesTheGapOfNashUnlessItIsBothPlayers) {
