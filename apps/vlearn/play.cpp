@@ -23,6 +23,7 @@
 #include "vlearn/core/json.h"
 #include "vlearn/core/text.h"
 #include "vlearn/policy/execute.h"
+#include "vlearn/policy/observations.h"
 #include "vlearn/run/certify_run.h"
 #include "vlearn/run/joint_play.h"
 #include "vlearn/run/run_folder.h"
@@ -33,7 +34,6 @@ namespace vlearn::app {
 namespace {
 
 constexpr std::size_t kShownPlayers = 8;
-constexpr std::size_t kMaxLine = 4096;  // of what players observe
 
 struct Options {
   std::string what;
@@ -112,56 +112,16 @@ ExitCode play_run(const Options& options) {
   return ExitCode::good;
 }
 
-/// One line of {"episode": 1, "step": 1, "state": 3}.
-struct Observation {
-  std::uint64_t episode = 0;
-  Step h;
-  State s;
-};
-
-Observation parse_observation(const std::string& line,
-                              std::uint64_t number,
-                              std::span<const std::size_t> first_cell) {
-  const JsonDocument document = JsonDocument::parse(
-      line, fmt::format("standard input, line {}", number), {.max_bytes = kMaxLine});
-  const JsonValue root = document.root();
-  const auto from_one = [](const JsonValue& value, std::uint64_t largest) {
-    const std::uint64_t n = value.natural(largest);
-    if (n == 0) throw value.error("counts from 1");
-    return n;
-  };
-  Observation seen;
-  seen.episode = from_one(root.at("episode"), kMaxEpisodes - 1);
-  seen.h = Step::from_number(from_one(root.at("step"), first_cell.size() - 1));
-  const std::size_t states = first_cell[seen.h.index() + 1] - first_cell[seen.h.index()];
-  seen.s = State::from_number(from_one(root.at("state"), states));
-  return seen;
-}
-
-/// States in, actions out. A step has as many states as its cells.
+/// States in, actions out.
 template <class OnePlayer>
 void answer_observations(OnePlayer& player, std::span<const std::size_t> first_cell) {
-  std::string line;
-  std::uint64_t number = 0;
-  std::uint64_t episode = 0;
-  Step expected;
-  while (std::getline(std::cin, line)) {
-    const Observation seen = parse_observation(line, ++number, first_cell);
-    if (seen.episode != episode) {
-      player.begin(Episode::from_number(seen.episode));
-      episode = seen.episode;
-      expected = Step();
-    }
-    if (seen.h != expected) {
-      throw Error(ErrorKind::input, fmt::format("standard input, line {}: step", number),
-                  fmt::format("is {}", seen.h.number()),
-                  fmt::format("steps of an episode come in order: want {}", expected.number()));
-    }
-    expected = seen.h.next();
-    const PolicyPlayer::Move move = player.act(seen.h, seen.s);
+  Observations observations(std::cin, "standard input", first_cell);
+  while (const std::optional<Observation> seen = observations.next()) {
+    if (seen->begins) player.begin(seen->episode);
+    const PolicyPlayer::Move move = player.act(seen->h, seen->s);
     JsonWriter json(JsonWriter::Layout::compact);
-    json.begin_object().member("episode", seen.episode).member("step", seen.h.number());
-    json.member("state", seen.s.number());
+    json.begin_object().member("episode", seen->episode.number());
+    json.member("step", seen->h.number()).member("state", seen->s.number());
     write_move(json, move);
     print(json.end_object().text() + "\n");
   }

@@ -90,6 +90,7 @@
 #include "vlearn/policy/execute.h"                // IWYU pragma: export
 #include "vlearn/policy/history.h"                // IWYU pragma: export
 #include "vlearn/policy/markov.h"                 // IWYU pragma: export
+#include "vlearn/policy/observations.h"           // IWYU pragma: export
 #include "vlearn/policy/replay.h"                 // IWYU pragma: export
 #include "vlearn/policy/seat.h"                   // IWYU pragma: export
 #include "vlearn/policy/walk.h"                   // IWYU pragma: export

@@ -6,28 +6,40 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "vlearn/core/error.h"
+#include "vlearn/core/text.h"
 
 namespace vlearn {
 namespace {
 
 constexpr std::string_view kStart = "start ";
+constexpr std::uint64_t kMaxSeedBytes = 1024;
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  return text;
+}
 
 /// The digits of a seed file, and the start where it has one.
-std::pair<std::string, std::string> seed_and_start(const std::filesystem::path& path) {
-  const FileBytes file = FileBytes::read(path, 1024);
-  const auto trimmed = [](std::string_view text) {
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
-    return std::string(text);
-  };
-  const std::string_view text = file.text();
+std::pair<std::string_view, std::string_view> seed_and_start(std::string_view text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   const std::string_view rest = text.substr(end);
   if (!rest.starts_with('\n') || !rest.substr(1).starts_with(kStart)) return {trimmed(text), ""};
   return {trimmed(text.substr(0, end)), trimmed(rest.substr(1 + kStart.size()))};
+}
+
+/// What write_index_seeds() puts there.
+bool is_start(std::string_view start) {
+  if (start.empty() || start == "uniform" || start == "anew") return true;
+  std::uint64_t episode = 0;
+  const char* const end = start.data() + start.size();
+  const auto [rest, failure] = std::from_chars(start.data(), end, episode);
+  return failure == std::errc() && rest == end && episode > 0;
 }
 
 }  // namespace
@@ -50,25 +62,36 @@ void write_seed(const std::filesystem::path& path,
                 const PolicySeed& seed,
                 bool secret,
                 std::string_view start) {
-  std::string text = to_hex(seed) + "\n";
-  if (!start.empty()) text += fmt::format("{}{}\n", kStart, start);
-  write_file(path, text, secret ? AtomicFile::Privacy::secret : AtomicFile::Privacy::open);
+  write_file(path, seed_text({seed, std::string(start)}),
+             secret ? AtomicFile::Privacy::secret : AtomicFile::Privacy::open);
 }
 
-std::string read_start(const std::filesystem::path& path) { return seed_and_start(path).second; }
+std::string seed_text(const SeedFile& file) {
+  std::string text = to_hex(file.seed) + "\n";
+  if (!file.start.empty()) text += fmt::format("{}{}\n", kStart, file.start);
+  return text;
+}
 
 PolicySeed read_seed(const std::filesystem::path& path) {
-  const std::string text = seed_and_start(path).first;
+  return parse_seed(FileBytes::read(path, kMaxSeedBytes).text(), path).seed;
+}
+
+std::string read_start(const std::filesystem::path& path) {
+  return parse_seed(FileBytes::read(path, kMaxSeedBytes).text(), path).start;
+}
+
+SeedFile parse_seed(std::string_view text, const std::filesystem::path& path) {
+  const auto [digits, start] = seed_and_start(text);
   PolicySeed seed{};
   const auto digit = [](char c) -> int {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     return -1;
   };
-  bool good = text.size() == 2 * seed.size();
+  bool good = digits.size() == 2 * seed.size();
   for (std::size_t i = 0; good && i < seed.size(); ++i) {
-    const int high = digit(text[2 * i]);
-    const int low = digit(text[2 * i + 1]);
+    const int high = digit(digits[2 * i]);
+    const int low = digit(digits[2 * i + 1]);
     good = high >= 0 && low >= 0;
     if (good) seed[i] = static_cast<std::byte>(16 * high + low);
   }
@@ -76,7 +99,12 @@ PolicySeed read_seed(const std::filesystem::path& path) {
     throw Error(ErrorKind::input, path.string(), "is not a seed",
                 "want 64 hexadecimal digits, as `vlearn learn` writes them");
   }
-  return seed;
+  if (!is_start(start)) {
+    throw Error(ErrorKind::input, path.string(),
+                fmt::format("the start '{}' is not known", printable(start, 40)),
+                "want the number of an episode, uniform or anew");
+  }
+  return {seed, std::string(start)};
 }
 
 PolicyPlayer::PolicyPlayer(const PolicyFile& file, const ExecuteOptions& options)

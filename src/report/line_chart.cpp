@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +24,12 @@ constexpr double kTop = 12.0;
 constexpr double kPlotWidth = kWidth - kLeft - 14.0;
 constexpr double kPlotHeight = kHeight - kTop - 46.0;
 constexpr double kLeastMove = 2.0;  // pixels from one drawn point to the next
+/// Larger numbers are not shown, and on a logarithmic axis none below its inverse: sums and ratios
+/// of the others are finite.
+constexpr double kLargest = 1e150;
+/// Numbers that differ by a smaller share of their size are shown as one: between them there are
+/// too few doubles for the marks of an axis.
+constexpr double kLeastShare = 1e-9;
 
 /// One axis: numbers to [0, 1].
 class Axis {
@@ -32,7 +37,7 @@ class Axis {
   explicit Axis(bool logarithmic) : log_(logarithmic) {}
 
   [[nodiscard]] bool can_show(double x) const {
-    return std::isfinite(x) && (!log_ || x > std::numeric_limits<double>::min());
+    return std::abs(x) <= kLargest && (!log_ || x >= 1.0 / kLargest);
   }
   void include(double x) {
     if (!can_show(x)) return;
@@ -44,15 +49,17 @@ class Axis {
   void widen(double share) {
     if (log_) {
       const double ratio = high_ / low_;
-      const double factor = ratio > 1.0 + 1e-9 ? 1.0 + share * std::min(log(ratio), 4.0) : 3.0;
-      if (share > 0.0 || ratio <= 1.0 + 1e-9) {
+      const bool one = ratio <= 1.0 + kLeastShare;
+      const double factor = one ? 3.0 : 1.0 + share * std::min(log(ratio), 4.0);
+      if (share > 0.0 || one) {
         low_ /= factor;
         high_ *= factor;
       }
       return;
     }
-    const double room =
-        high_ > low_ ? share * (high_ - low_) : std::max(std::abs(high_) * 0.1, 1e-3);
+    const double size = std::max(std::abs(low_), std::abs(high_));
+    const bool one = high_ - low_ <= kLeastShare * size;
+    const double room = one ? std::max(size * 0.1, 1e-3) : share * (high_ - low_);
     low_ -= room;
     high_ += room;
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "vlearn/core/checked.h"
 #include "vlearn/core/container.h"
@@ -18,6 +19,8 @@ namespace vlearn {
 namespace {
 
 constexpr std::uint64_t kMaxConfig = std::uint64_t{1} << 20U;
+/// About thirty million years. The sum over all lines of a file stays finite.
+constexpr double kMostSeconds = 1e15;
 constexpr std::array<std::string_view, 3> kSummaryRows = {"min", "mean", "max"};
 
 /// A number as files have it.
@@ -147,9 +150,13 @@ ConfigFile read_config(const std::filesystem::path& run) {
     throw Error(ErrorKind::input, run.string(), "is no run folder: it has no config.json",
                 "want one as vlearn learn and vlearn solve leave it");
   }
-  const FileBytes bytes = FileBytes::read(file, kMaxConfig);
-  ConfigFile config{read_run(run), RunView::Kind::learned, to_hex(sha256(bytes.bytes())),
-                    JsonDocument::parse(bytes.text(), file.string())};
+  return parse_config(FileBytes::read(file, kMaxConfig).text(), run);
+}
+
+ConfigFile parse_config(std::string_view text, const std::filesystem::path& run) {
+  ConfigFile config{parse_run(text, run), RunView::Kind::learned,
+                    to_hex(sha256(std::as_bytes(std::span(text)))),
+                    JsonDocument::parse(text, (run / "config.json").string())};
   if (!config.run.algorithm.empty()) {
     config.kind = RunView::Kind::baseline;
   } else if (config.run.planned) {
@@ -178,7 +185,13 @@ std::optional<ResultFile> read_result(const std::filesystem::path& run, const Co
   const std::filesystem::path file = run / "result.json";
   std::error_code failure;
   if (!std::filesystem::exists(file, failure)) return std::nullopt;
-  const JsonDocument document = JsonDocument::read(file);
+  return parse_result(FileBytes::read(file, JsonLimits().max_bytes).text(), file, config);
+}
+
+ResultFile parse_result(std::string_view text,
+                        const std::filesystem::path& file,
+                        const ConfigFile& config) {
+  const JsonDocument document = JsonDocument::parse(text, file.string());
   const JsonValue root = document.root();
   constexpr std::array<std::string_view, 3> schemas = {"vlearn.learn/1", "vlearn.solve/1",
                                                        "vlearn.baseline/1"};
@@ -202,6 +215,17 @@ std::optional<ResultFile> read_result(const std::filesystem::path& run, const Co
 }
 
 Metrics read_metrics(const std::filesystem::path& run, const MetricsShape& shape) {
+  const std::filesystem::path file = run / "metrics.jsonl";
+  std::error_code failure;
+  if (!shape.ended && !std::filesystem::exists(file, failure)) {
+    return parse_metrics("", file, shape);
+  }
+  return parse_metrics(FileBytes::read(file, most_bytes(shape.num_players)).text(), file, shape);
+}
+
+Metrics parse_metrics(std::string_view text,
+                      const std::filesystem::path& file,
+                      const MetricsShape& shape) {
   Metrics metrics;
   if (shape.kind == RunView::Kind::learned) {
     for (std::size_t j = 1; j <= shape.num_players && shape.num_players <= kPlayersInRows; ++j) {
@@ -209,11 +233,6 @@ Metrics read_metrics(const std::filesystem::path& run, const MetricsShape& shape
     }
     if (metrics.series.empty()) metrics.series.assign(kSummaryRows.begin(), kSummaryRows.end());
   }
-  const std::filesystem::path file = run / "metrics.jsonl";
-  std::error_code failure;
-  if (!shape.ended && !std::filesystem::exists(file, failure)) return metrics;
-  const FileBytes bytes = FileBytes::read(file, most_bytes(shape.num_players));
-  std::string_view text = bytes.text();
   const std::size_t whole = text.rfind('\n') + 1;  // of nothing: 0
   if (whole < text.size()) {
     if (shape.ended) {
@@ -235,16 +254,22 @@ std::optional<double> read_seconds(const std::filesystem::path& run, std::size_t
   const std::filesystem::path file = run / "timing.jsonl";
   std::error_code failure;
   if (!std::filesystem::exists(file, failure)) return std::nullopt;
-  const FileBytes bytes = FileBytes::read(file, most_bytes(num_players));
-  const std::string_view text = bytes.text().substr(0, bytes.text().rfind('\n') + 1);
+  return parse_seconds(FileBytes::read(file, most_bytes(num_players)).text(), file);
+}
+
+std::optional<double> parse_seconds(std::string_view text, const std::filesystem::path& file) {
+  text = text.substr(0, text.rfind('\n') + 1);
   if (text.empty()) return std::nullopt;
   std::optional<double> of_last;
   double before = 0.0;
   for_each_row(parse_lines(text, file), [&](const JsonValue& row) {
-    std::optional<double> seconds = number_in(row, "seconds");
-    if (!seconds) seconds = number_in(row, "cpu_seconds");
-    if (!seconds) return;
-    if (of_last && *seconds < *of_last) before += *of_last;
+    std::optional<JsonValue> found = row.find("seconds");
+    if (!found) found = row.find("cpu_seconds");
+    if (!found) return;
+    const double seconds = found->number();
+    if (!(seconds >= 0.0 && seconds <= kMostSeconds))
+      throw found->error("is not between 0 and 1e15");
+    if (of_last && seconds < *of_last) before += *of_last;
     of_last = seconds;
   });
   return of_last ? std::optional(before + *of_last) : std::nullopt;

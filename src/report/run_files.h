@@ -31,6 +31,8 @@ struct ConfigFile {
 };
 /// Throws Error (input) that says so for what is no run folder.
 [[nodiscard]] ConfigFile read_config(const std::filesystem::path& run);
+/// The same from the text of config.json in the folder `run`.
+[[nodiscard]] ConfigFile parse_config(std::string_view text, const std::filesystem::path& run);
 
 /// Its members in their order, values as the text has them.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> members_of(
@@ -47,6 +49,10 @@ struct ResultFile {
 /// Nothing for a run that has not ended. Throws Error (input) for the result of another run.
 [[nodiscard]] std::optional<ResultFile> read_result(const std::filesystem::path& run,
                                                     const ConfigFile& config);
+/// The same from the text of a file, which errors name.
+[[nodiscard]] ResultFile parse_result(std::string_view text,
+                                      const std::filesystem::path& file,
+                                      const ConfigFile& config);
 
 /// Which rows are expected.
 struct MetricsShape {
@@ -62,11 +68,18 @@ struct Metrics {
   bool cut = false;  ///< a last line was left out
 };
 [[nodiscard]] Metrics read_metrics(const std::filesystem::path& run, const MetricsShape& shape);
+/// The same from the text of a file, which errors name.
+[[nodiscard]] Metrics parse_metrics(std::string_view text,
+                                    const std::filesystem::path& file,
+                                    const MetricsShape& shape);
 
 /// Seconds by timing.jsonl, of whole lines; nothing where there are none. A run that was gone on
 /// with has had several processes, and each counts from 0: of each the largest is added.
 [[nodiscard]] std::optional<double> read_seconds(const std::filesystem::path& run,
                                                  std::size_t num_players);
+/// The same from the text of a file, which errors name.
+[[nodiscard]] std::optional<double> parse_seconds(std::string_view text,
+                                                  const std::filesystem::path& file);
 
 /// How often each (step, state) was visited, of runs that keep no history: from tables.safetensors.
 /// Empty where it is missing. Throws Error for tables of another shape, before they are read:

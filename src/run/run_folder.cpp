@@ -470,9 +470,8 @@ StoredRun read_whole(const std::filesystem::path& path, const JsonValue& root) {
 
 }  // namespace
 
-StoredRun read_run(const std::filesystem::path& path) {
-  const std::filesystem::path file = path / "config.json";
-  const JsonDocument document = JsonDocument::read(file);
+StoredRun parse_run(std::string_view config, const std::filesystem::path& path) {
+  const JsonDocument document = JsonDocument::parse(config, (path / "config.json").string());
   const JsonValue root = document.root();
   const std::string_view schema = root.at("schema").string();
   if (schema == kSolveConfigSchema || schema == kBaselineConfigSchema) {
@@ -530,6 +529,10 @@ StoredRun read_run(const std::filesystem::path& path) {
   if (root.find("max_seconds")) run.config.max_seconds = root.at("max_seconds").number();
   check_streams(root);
   return run;
+}
+
+StoredRun read_run(const std::filesystem::path& path) {
+  return parse_run(FileBytes::read(path / "config.json", kMaxConfig).text(), path);
 }
 
 namespace {

@@ -8,7 +8,8 @@ import stat
 import tempfile
 import unittest
 
-from command_test import CommandTest
+from command_test import VLEARN, CommandTest
+from measure import run_measured
 
 ZERO_SUM = "random:players=2,states=3,actions=3,horizon=3,kind=zero-sum,seed=5"
 ALONE = "random:players=1,states=4,actions=3,horizon=4,seed=3"
@@ -267,6 +268,18 @@ class Play(CommandTest):
             done = self.run_command("play", policy, *seeds, input=line + "\n")
             self.assertIn(done.returncode, (3, 5))
             self.assertIn(word, done.stderr)
+        # A line without end takes no memory, and is not taken for the end of the input.
+        with open("/dev/zero") as zeros:
+            done = run_measured([VLEARN, "play", policy, *seeds], stdin=zeros)
+        self.assertEqual((done["code"], done["out"]), (5, b""))
+        self.assertIn(b"line 1", done["err"])
+        self.assertLess(done["peak"], 256 << 20)
+        other = self.folder / "other.seed"
+        other.write_text((run / "policy/player-1.seed").read_text() + "start best\n")
+        seeds = ("--index-seed", other, "--private-seed", run / "policy/player-1.seed")
+        done = self.run_command("play", policy, *seeds, input="")
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("other.seed: the start 'best' is not known", done.stderr)
         damaged = bytearray(policy.read_bytes())
         damaged[-20] ^= 1
         policy.write_bytes(damaged)

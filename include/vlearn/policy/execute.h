@@ -67,6 +67,16 @@ void write_seed(const std::filesystem::path& path,
 /// That start; empty where it says none.
 [[nodiscard]] std::string read_start(const std::filesystem::path& path);
 
+/// What such a file says.
+struct SeedFile {
+  PolicySeed seed = {};
+  std::string start = {};
+  friend bool operator==(const SeedFile&, const SeedFile&) = default;
+};
+[[nodiscard]] std::string seed_text(const SeedFile& file);
+/// Throws Error (input) that names the file for a text that is none.
+[[nodiscard]] SeedFile parse_seed(std::string_view text, const std::filesystem::path& path);
+
 struct ExecuteOptions {
   StartRule start = {};
   OutputKind output = OutputKind::nested;

@@ -84,6 +84,8 @@ struct StoredRun {
 [[nodiscard]] CertifiedOutput returned_output(const StoredRun& run);
 /// Reads config.json. Throws Error that names the file and the key.
 [[nodiscard]] StoredRun read_run(const std::filesystem::path& path);
+/// The same from the text of that file.
+[[nodiscard]] StoredRun parse_run(std::string_view config, const std::filesystem::path& path);
 
 /// Members of the result, `vlearn.learn/1`; the object is open, more may follow.
 void write_result(JsonWriter& json,

@@ -94,6 +94,24 @@ TEST(Seeds, FilesAreChecked) {
               std::string::npos)
         << text;
   }
+  // A start is one that executions know.
+  for (const char* const start : {"478", "uniform", "anew", "18446744073709551615"}) {
+    for (const char* const end : {"", "\n", "\r\n"}) {
+      write_file(folder / "seed", digits + "\nstart " + start + end);
+      EXPECT_EQ(read_seed(folder / "seed"), seed);
+      EXPECT_EQ(read_start(folder / "seed"), start);
+    }
+  }
+  for (const char* const start : {"0", "-1", "1e3", "4 78", "best", "last", "Uniform",
+                                  "18446744073709551616", "478\nstart 479", "\x1b[31m"}) {
+    write_file(folder / "seed", digits + "\nstart " + start + "\n");
+    const std::string message =
+        error_of(ErrorKind::input, [&] { static_cast<void>(read_start(folder / "seed")); });
+    EXPECT_EQ(message.find((folder / "seed").string()), 0U) << message;
+    EXPECT_NE(message.find("uniform or anew"), std::string::npos) << message;
+    EXPECT_EQ(message.find('\x1b'), std::string::npos) << message;
+    EXPECT_THROW(static_cast<void>(read_seed(folder / "seed")), Error);
+  }
   write_file(folder / "seed", std::string(2000, '0'));
   EXPECT_THROW(static_cast<void>(read_seed(folder / "seed")), Error);
   EXPECT_THROW(static_cast<void>(read_seed(folder / "missing")), Error);

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <regex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "support/example_views.h"
@@ -155,6 +158,38 @@ TEST(ReportPage, GapsThatALogarithmHasNoPlaceForAreCounted) {
       between(between(page, "id=\"gap-chart\"", "</section>"), "cy=\"", "\"");
   EXPECT_GE(std::stod(circle), 0.0);
   EXPECT_LE(std::stod(circle), 400.0);
+}
+
+/// Between numbers that hardly differ an axis counted its marks for ever; between the largest its
+/// length was infinite.
+TEST(ReportPage, EveryNumberCanBeDrawn) {
+  const double next = std::nextafter(1.0, 2.0);
+  const double largest = std::numeric_limits<double>::max();
+  const double least = std::numeric_limits<double>::denorm_min();
+  for (const auto& [one, other] : std::vector<std::pair<double, double>>{{1.0, next},
+                                                                         {-next, -1.0},
+                                                                         {1e16, 1e16 + 2.0},
+                                                                         {1e-300, 1e-310},
+                                                                         {0.0, least},
+                                                                         {least, largest},
+                                                                         {1e150, 1e-150},
+                                                                         {-1e150, 1e150},
+                                                                         {-largest, largest}}) {
+    SCOPED_TRACE(::testing::Message() << one << " and " << other);
+    RunView run = harbour_view();
+    run.curve.resize(2);
+    for (CurvePoint& point : run.curve) {
+      const double number = &point == run.curve.data() ? one : other;
+      point.gap_upper = point.gap_lower = number;
+      point.values.assign(run.series.size(), number);
+    }
+    for (const char* const chart : {"id=\"gap-chart\"", "id=\"value-chart\""}) {
+      const std::string picture = between(page_of(run), chart, "</section>");
+      EXPECT_FALSE(has(picture, "nan")) << picture;
+      EXPECT_FALSE(has(picture, "inf")) << picture;
+      EXPECT_LT(picture.size(), 20'000U);
+    }
+  }
 }
 
 TEST(ReportPage, ValuesBetweenBoundsAreShownAsThat) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "support/expect_error.h"
 #include "support/learned_run.h"
 #include "support/temporary_folder.h"
 #include "vlearn/core/alpha.h"
@@ -23,6 +24,7 @@
 namespace vlearn {
 namespace {
 
+using test::error_of;
 using test::learned_run;
 using test::LearnedRun;
 using test::TemporaryFolder;
@@ -769,6 +771,13 @@ TEST(View, SecondsAreOfAllProcesses) {
   EXPECT_EQ(seconds("{\"cpu_seconds\":1}\n{\"cpu_seconds\":2}\n"), 2.0);
   EXPECT_EQ(seconds(""), std::nullopt);
   EXPECT_THROW(static_cast<void>(seconds(first + "[1]\n")), Error);
+  EXPECT_EQ(seconds("{\"seconds\":1e15}\n{\"seconds\":0}\n"), 1e15);
+  for (const char* const bad : {"-1e-300", "-1e308", "1.1e15", "1e308"}) {
+    const std::string message = error_of(ErrorKind::input, [&] {
+      static_cast<void>(seconds(first + "{\"seconds\":" + bad + "}\n"));
+    });
+    EXPECT_NE(message.find("timing.jsonl:3: [2].seconds"), std::string::npos) << message;
+  }
 }
 
 TEST(View, LongMetricsAreRead) {
