@@ -136,14 +136,13 @@ std::optional<double> number_in(const JsonValue& object, std::string_view key) {
 }
 
 ConfigFile read_config(const std::filesystem::path& run) {
-  std::error_code failure;
-  if (!std::filesystem::is_directory(run, failure)) {
+  if (!std::filesystem::is_directory(run)) {
     throw Error(ErrorKind::input, run.string(),
-                std::filesystem::exists(run, failure) ? "is not a folder" : "is not there",
+                std::filesystem::exists(run) ? "is not a folder" : "is not there",
                 "want a run folder, as vlearn learn and vlearn solve leave it");
   }
   const std::filesystem::path file = run / "config.json";
-  if (!std::filesystem::exists(file, failure)) {
+  if (!std::filesystem::exists(file)) {
     throw Error(ErrorKind::input, run.string(), "is no run folder: it has no config.json",
                 "want one as vlearn learn and vlearn solve leave it");
   }
@@ -176,8 +175,7 @@ std::string group_of(const std::vector<std::pair<std::string, std::string>>& mem
 
 std::optional<ResultFile> read_result(const std::filesystem::path& run, const ConfigFile& config) {
   const std::filesystem::path file = run / "result.json";
-  std::error_code failure;
-  if (!std::filesystem::exists(file, failure)) return std::nullopt;
+  if (!std::filesystem::exists(file)) return std::nullopt;
   const JsonDocument document = JsonDocument::read(file);
   const JsonValue root = document.root();
   constexpr std::array<std::string_view, 3> schemas = {"vlearn.learn/1", "vlearn.solve/1",
@@ -210,8 +208,7 @@ Metrics read_metrics(const std::filesystem::path& run, const MetricsShape& shape
     if (metrics.series.empty()) metrics.series.assign(kSummaryRows.begin(), kSummaryRows.end());
   }
   const std::filesystem::path file = run / "metrics.jsonl";
-  std::error_code failure;
-  if (!shape.ended && !std::filesystem::exists(file, failure)) return metrics;
+  if (!shape.ended && !std::filesystem::exists(file)) return metrics;
   const FileBytes bytes = FileBytes::read(file, most_bytes(shape.num_players));
   std::string_view text = bytes.text();
   const std::size_t whole = text.rfind('\n') + 1;  // of nothing: 0
@@ -233,8 +230,7 @@ Metrics read_metrics(const std::filesystem::path& run, const MetricsShape& shape
 
 std::optional<double> read_seconds(const std::filesystem::path& run, std::size_t num_players) {
   const std::filesystem::path file = run / "timing.jsonl";
-  std::error_code failure;
-  if (!std::filesystem::exists(file, failure)) return std::nullopt;
+  if (!std::filesystem::exists(file)) return std::nullopt;
   const FileBytes bytes = FileBytes::read(file, most_bytes(num_players));
   const std::string_view text = bytes.text().substr(0, bytes.text().rfind('\n') + 1);
   if (text.empty()) return std::nullopt;
@@ -252,8 +248,7 @@ std::optional<double> read_seconds(const std::filesystem::path& run, std::size_t
 
 std::vector<std::uint64_t> read_visits(const std::filesystem::path& run, const Frame& frame) {
   const std::filesystem::path file = run / "tables.safetensors";
-  std::error_code failure;
-  if (!std::filesystem::exists(file, failure)) return {};
+  if (!std::filesystem::exists(file)) return {};
   const std::size_t width = frame.max_states();
   ContainerArrays arrays = ContainerArrays::read(
       file,
