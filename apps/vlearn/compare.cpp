@@ -66,7 +66,7 @@ ExitCode compare(const Options& options) {
     warn("stopped before all runs had ended");
     return interrupted();
   }
-  const std::string word = is_utf8(options.game) ? options.game : printable(options.game);
+  const std::string word = as_utf8(options.game);
   print(options.as_json ? to_json(*comparison, word) : to_text(*comparison));
   return ExitCode::good;
 }

@@ -76,7 +76,9 @@ ExitCode show(const Options& options) {
   const std::string hash = to_hex(law_hash_of(game));
   if (options.as_json) {
     JsonWriter json;
-    json.begin_object().member("schema", "vlearn.game-show/1").member("game", options.game);
+    json.begin_object()
+        .member("schema", "vlearn.game-show/1")
+        .member("game", as_utf8(options.game));
     write_summary(json, loaded);
     json.key("player_names").on_one_line().begin_array();
     for (const Player player : all<Player>(frame.num_players())) {
@@ -108,7 +110,7 @@ ExitCode show(const Options& options) {
       "states     {}\n"
       "hash       {}\n{}\n"
       "{:<12}{:<10}{:<20}{}\n",
-      options.game, about_text(loaded.about), model_of(game),
+      printable(options.game), about_text(loaded.about), model_of(game),
       frame.stationary() ? ", stationary" : ", step-dependent",
       frame.zero_sum() ? ", zero-sum" : "", frame.num_players(), frame.horizon(),
       extent_of_states(frame).text(), hash, known_text(loaded.about), "player", "actions",
@@ -139,7 +141,9 @@ ExitCode simulate(const Options& options) {
   }
   if (options.as_json) {
     JsonWriter json;
-    json.begin_object().member("schema", "vlearn.game-simulate/1").member("game", options.game);
+    json.begin_object()
+        .member("schema", "vlearn.game-simulate/1")
+        .member("game", as_utf8(options.game));
     json.member("hash", to_hex(law_hash_of(game))).member("seed", options.seed);
     json.member("episodes", options.episodes).key("players").begin_array();
     for (const Player player : all<Player>(frame.num_players())) {

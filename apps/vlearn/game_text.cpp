@@ -40,6 +40,14 @@ LoadedGame load(const std::string& word) {
   return loaded;
 }
 
+LoadedGame load_for_run(const std::string& word) {
+  if (!is_utf8(word)) {
+    throw Error(ErrorKind::usage, printable(word), "is not UTF-8, and a run keeps this name",
+                "rename it");
+  }
+  return load(word);
+}
+
 LoadedGame load_game_of(const StoredRun& run) {
   LoadedGame game = load(run.title.game);
   if (to_hex(law_hash_of(game.game)) != run.title.game_hash) {

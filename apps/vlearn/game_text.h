@@ -19,6 +19,10 @@ namespace vlearn::app {
 /// GAME of the command line, "-" for standard input; remarks about it go to stderr.
 [[nodiscard]] LoadedGame load(const std::string& word);
 
+/// The same for a run that begins. Its files keep the word and are UTF-8: throws Error (usage) if
+/// the word is not.
+[[nodiscard]] LoadedGame load_for_run(const std::string& word);
+
 /// The game of a run, to be used with its policy files. Throws Error where it has none, or where
 /// the word stands for another game by now.
 [[nodiscard]] LoadedGame load_game_of(const StoredRun& run);

@@ -11,6 +11,7 @@
 #include "game_text.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/json.h"
+#include "vlearn/core/text.h"
 #include "vlearn/game/game_io.h"
 
 namespace vlearn::app {
@@ -61,15 +62,16 @@ ExitCode validate(const Options& options) {
   if (options.as_json) {
     JsonWriter json;
     json.begin_object().member("schema", "vlearn.game-validate/1");
-    json.member("game", options.game).member("valid", true);
+    json.member("game", as_utf8(options.game)).member("valid", true);
     write_summary(json, loaded);
     json.key("remarks").begin_array();
     for (const std::string& remark : loaded.remarks) json.value(remark);
     print(json.end_array().end_object().text() + "\n");
   } else {
-    print(fmt::format("{}: good: {}, {} players, {} states, horizon {}, hash {}\n", options.game,
-                      model_of(loaded.game), frame.num_players(), extent_of_states(frame).text(),
-                      frame.horizon(), to_hex(law_hash_of(loaded.game))));
+    print(fmt::format("{}: good: {}, {} players, {} states, horizon {}, hash {}\n",
+                      printable(options.game), model_of(loaded.game), frame.num_players(),
+                      extent_of_states(frame).text(), frame.horizon(),
+                      to_hex(law_hash_of(loaded.game))));
   }
   return ExitCode::good;
 }
@@ -94,11 +96,11 @@ ExitCode write_and_compare(const LoadedGame& loaded, const Options& options) {
   }
   if (options.as_json) {
     JsonWriter json;
-    json.begin_object().member("schema", "vlearn.game-convert/1").member("to", options.to);
+    json.begin_object().member("schema", "vlearn.game-convert/1").member("to", as_utf8(options.to));
     json.member("hash", hash).member("hash_of_file", written).member("same_law", same);
     print(json.end_object().text() + "\n");
   } else {
-    print(fmt::format("{}: hash {}\n", options.to, written));
+    print(fmt::format("{}: hash {}\n", printable(options.to), written));
   }
   return ExitCode::good;
 }

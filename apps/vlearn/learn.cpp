@@ -481,11 +481,9 @@ ExitCode learn_all(Options options) {
     throw Error(ErrorKind::usage, "learn", "nobody said which game",
                 "vlearn learn GAME, or vlearn learn --resume RUN");
   }
-  const LoadedGame game = stored ? load_to_resume(options.game) : load(options.game);
+  const LoadedGame game = stored ? load_to_resume(options.game) : load_for_run(options.game);
   const Frame& frame = frame_of(game.game);
-  // Whatever a file is called: results are UTF-8.
-  RunTitle title{is_utf8(options.game) ? options.game : printable(options.game), options.preset,
-                 to_hex(law_hash_of(game.game))};
+  RunTitle title{options.game, options.preset, to_hex(law_hash_of(game.game))};
   LearnConfig config;
   std::vector<Run> runs;
   if (stored) {
@@ -531,7 +529,7 @@ ExitCode learn_all(Options options) {
   JsonWriter json;
   const auto add = [&](const Run& run) {
     write_run(json, title, game, run);
-    json.member("out", run.out.string()).end_object();
+    json.member("out", as_utf8(run.out.string())).end_object();
   };
   if (options.seeds == 1) {
     add(runs.front());

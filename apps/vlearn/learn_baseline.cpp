@@ -173,15 +173,14 @@ ExitCode learn_by_baseline(const BaselineArguments& arguments) {
   if (arguments.game.empty()) {
     throw Error(ErrorKind::usage, "learn", "nobody said which game", "vlearn learn GAME");
   }
-  const LoadedGame game = load(arguments.game);
+  const LoadedGame game = load_for_run(arguments.game);
   const Frame& frame = frame_of(game.game);
   if (!frame.start_known()) {
     throw Error(ErrorKind::usage, arguments.game, "does not say where episodes begin",
                 "certificates need a game whose law is known");
   }
   const BaselineConfig config = resolve(arguments, frame);
-  const RunTitle title{is_utf8(arguments.game) ? arguments.game : printable(arguments.game), "",
-                       to_hex(law_hash_of(game.game))};
+  const RunTitle title{arguments.game, "", to_hex(law_hash_of(game.game))};
   const std::filesystem::path out =
       arguments.out.empty()
           ? std::filesystem::path("runs") /
@@ -216,7 +215,7 @@ ExitCode learn_by_baseline(const BaselineArguments& arguments) {
     JsonWriter json;
     json.begin_object();
     write_result(json, title, config, *result);
-    json.member("out", out.string());
+    json.member("out", as_utf8(out.string()));
     print(json.end_object().text() + "\n");
   } else {
     print(text_of(title, config, *result) + run_folder_text(out));

@@ -126,7 +126,7 @@ std::string as_json(const Options& options,
                     const std::vector<PlannedRun>& runs) {
   const RewardRange widest = widest_range(frame);
   JsonWriter json;
-  json.begin_object().member("schema", "vlearn.plan/1").member("game", options.game);
+  json.begin_object().member("schema", "vlearn.plan/1").member("game", as_utf8(options.game));
   json.member("players", plan.num_players).member("horizon", plan.horizon);
   json.member("states", plan.max_states).member("actions", plan.max_actions);
   json.member("eps", options.eps).member("eps_unit", plan.eps);

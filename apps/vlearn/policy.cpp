@@ -392,7 +392,9 @@ ExitCode write_table(const Options& options) {
   writer.write(options.to);
   if (options.as_json) {
     JsonWriter json;
-    json.begin_object().member("schema", "vlearn.policy-table/1").member("file", options.to);
+    json.begin_object()
+        .member("schema", "vlearn.policy-table/1")
+        .member("file", as_utf8(options.to));
     json.member("episode", episodes + 1).key("shape").on_one_line().begin_array();
     for (const std::uint64_t size : shape) json.value(size);
     print(json.end_array().end_object().text() + "\n");

@@ -109,7 +109,7 @@ std::string as_json(const std::filesystem::path& path,
       case Verification::Outcome::refuted:
       case Verification::Outcome::mismatch: json.value(false); break;
     }
-    json.member("command", view.command).end_object();
+    json.member("command", as_utf8(view.command)).end_object();
   }
   return json.end_array().end_object().text() + "\n";
 }

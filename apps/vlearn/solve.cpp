@@ -95,15 +95,14 @@ SolveConfig resolve(const Options& options, const Frame& frame) {
 }
 
 ExitCode solve(const Options& options) {
-  const LoadedGame game = load(options.game);
+  const LoadedGame game = load_for_run(options.game);
   const Frame& frame = frame_of(game.game);
   if (!frame.start_known()) {
     throw Error(ErrorKind::usage, options.game, "does not say where episodes begin",
                 "planning needs a game whose law is known");
   }
   const SolveConfig config = resolve(options, frame);
-  const RunTitle title{is_utf8(options.game) ? options.game : printable(options.game), "",
-                       to_hex(law_hash_of(game.game))};
+  const RunTitle title{options.game, "", to_hex(law_hash_of(game.game))};
   const std::filesystem::path out =
       options.out.empty() ? std::filesystem::path("runs") / (file_name(options.game) + "-solved")
                           : std::filesystem::path(options.out);
@@ -133,7 +132,7 @@ ExitCode solve(const Options& options) {
     JsonWriter json;
     json.begin_object();
     write_result(json, title, config, *result);
-    json.member("run", out.string());
+    json.member("run", as_utf8(out.string()));
     print(json.end_object().text() + "\n");
   } else {
     print(certificate_text(result->certificate, config.until_gap) + run_folder_text(out));

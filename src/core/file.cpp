@@ -17,8 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "vlearn/core/error.h"
-
 namespace vlearn {
 namespace {
 
@@ -48,23 +46,23 @@ Error changed(const std::filesystem::path& path) {
   return {ErrorKind::input, path.string(), "changed its size while it was read", "try again"};
 }
 
-[[noreturn]] void throw_write_error(const std::filesystem::path& path, int code) {
-  ErrorKind kind = ErrorKind::usage;
-  std::string fix = "choose another place";
+/// What to do about errors that are no fault of the file; null: it is another error.
+const char* fix_of_system(int code) {
   switch (code) {
     case ENOSPC:
     case EDQUOT:
-    case EFBIG:
-      kind = ErrorKind::resource;
-      fix = "free some space, or choose another place";
-      break;
-    case EIO:
-    case ENOMEM:
-    case EMFILE:
-    case ENFILE:
-      kind = ErrorKind::resource;
-      fix = "the system is in trouble: try again later, or choose another place";
-      break;
+    case EFBIG: return "free some space, or choose another place";
+    case EMFILE: return "allow more open files (ulimit -n), or ask for fewer threads";
+    case ENFILE: return "the whole system has too many open files: end other programs";
+    case ENOMEM: return "free memory, or allow more of it (ulimit -v)";
+    case EIO: return "the disk fails: check it, and try again with a copy elsewhere";
+    default: return nullptr;
+  }
+}
+
+[[noreturn]] void throw_write_error(const std::filesystem::path& path, int code) {
+  std::string fix = "choose another place";
+  switch (code) {
     case EEXIST: fix = "choose another name"; break;
     case ENOENT:
     case ENOTDIR: fix = "make its folder first"; break;
@@ -74,18 +72,37 @@ Error changed(const std::filesystem::path& path) {
     case ENAMETOOLONG: fix = "choose a shorter name"; break;
     default: break;
   }
-  throw Error(kind, path.string(), "cannot be written and is as it was before: " + reason(code),
-              std::move(fix));
+  throw system_error(ErrorKind::usage, path, "cannot be written and is as it was before", code,
+                     std::move(fix));
 }
 
+/// An open folder; -1 with errno if there is none.
+int open_folder(const std::filesystem::path& folder) {
+  return retry([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+}
+
+/// Mapped files that stay open for their locks.
+std::atomic<int> kept_descriptors = 0;
+constexpr int kMostKeptDescriptors = 16;
+
 }  // namespace
+
+Error system_error(ErrorKind kind,
+                   const std::filesystem::path& path,
+                   const std::string& problem,
+                   int code,
+                   std::string fix) {
+  const char* const known = fix_of_system(code);
+  return {known == nullptr ? kind : ErrorKind::resource, path.string(),
+          problem + ": " + reason(code), known == nullptr ? std::move(fix) : std::string(known)};
+}
 
 InputFile::InputFile(std::filesystem::path path, std::uint64_t max_bytes) : path_(std::move(path)) {
   // O_NONBLOCK: a FIFO must not hang us.
   descriptor_ = retry([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   if (descriptor_ < 0) {
-    throw Error(ErrorKind::input, path_.string(), "cannot be opened: " + reason(errno),
-                "give a file that exists and may be read");
+    throw system_error(ErrorKind::input, path_, "cannot be opened", errno,
+                       "give a file that exists and may be read");
   }
   const auto refuse = [&](ErrorKind kind, std::string problem, std::string fix) {
     ::close(descriptor_);
@@ -93,7 +110,9 @@ InputFile::InputFile(std::filesystem::path path, std::uint64_t max_bytes) : path
   };
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0) {
-    refuse(ErrorKind::input, "cannot be examined: " + reason(errno), "");
+    const int code = errno;
+    ::close(descriptor_);
+    throw system_error(ErrorKind::input, path_, "cannot be examined", code);
   }
   if (!S_ISREG(status.st_mode)) refuse(ErrorKind::input, "is not a regular file", "give a file");
   size_ = static_cast<std::uint64_t>(status.st_size);
@@ -111,9 +130,7 @@ InputFile::~InputFile() {
 void InputFile::read(std::span<std::byte> buffer) {
   while (!buffer.empty()) {
     const ssize_t count = retry([&] { return ::read(descriptor_, buffer.data(), buffer.size()); });
-    if (count < 0) {
-      throw Error(ErrorKind::input, path_.string(), "cannot be read: " + reason(errno));
-    }
+    if (count < 0) throw system_error(ErrorKind::input, path_, "cannot be read", errno);
     if (count == 0) throw changed(path_);
     buffer = buffer.subspan(static_cast<std::size_t>(count));
   }
@@ -121,13 +138,17 @@ void InputFile::read(std::span<std::byte> buffer) {
 
 void InputFile::finish() {
   std::byte beyond{};
-  if (retry([&] { return ::read(descriptor_, &beyond, 1); }) != 0) throw changed(path_);
+  const ssize_t count = retry([&] { return ::read(descriptor_, &beyond, 1); });
+  if (count < 0) throw system_error(ErrorKind::input, path_, "cannot be read", errno);
+  if (count != 0) throw changed(path_);
 }
 
 void FileBytes::Release::operator()(const std::byte* data) const noexcept {
   if (mapped_size > 0) {
     ::munmap(const_cast<std::byte*>(data), mapped_size);
+    if (descriptor < 0) return;
     ::close(descriptor);
+    --kept_descriptors;
   } else {
     delete[] data;
   }
@@ -160,15 +181,23 @@ FileBytes FileBytes::map(const std::filesystem::path& path, std::uint64_t max_by
   // Some file systems have no locks. Whoever is cutting the file right now has it for a moment.
   retry([&] { return ::flock(file.descriptor_, LOCK_SH); });
   struct stat status {};
-  if (::fstat(file.descriptor_, &status) != 0) throw changed(path);
-  const auto size = static_cast<std::size_t>(status.st_size);
-  void* const data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor_, 0);
-  if (data == MAP_FAILED) {
-    throw Error(ErrorKind::resource, path.string(), "cannot be mapped: " + reason(errno));
+  if (::fstat(file.descriptor_, &status) != 0) {
+    throw system_error(ErrorKind::input, path, "cannot be examined", errno);
   }
-  return {
-      Data(static_cast<const std::byte*>(data), Release{size, std::exchange(file.descriptor_, -1)}),
-      size};
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) throw changed(path);
+  void* const data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor_, 0);
+  if (data == MAP_FAILED) throw system_error(ErrorKind::resource, path, "cannot be mapped", errno);
+  // Linux keeps the lock as long as the map, so that a thousand files need no descriptor each. The
+  // exception are overlays, which map another file: there the first files, whose locks are looked
+  // at first, stay open.
+  Release release{size, -1};
+  if (kept_descriptors.fetch_add(1) < kMostKeptDescriptors) {
+    release.descriptor = std::exchange(file.descriptor_, -1);
+  } else {
+    --kept_descriptors;
+  }
+  return {Data(static_cast<const std::byte*>(data), release), size};
 }
 
 FileBytes FileBytes::copy(std::span<const std::byte> bytes) {
@@ -186,6 +215,7 @@ AtomicFile::AtomicFile(std::filesystem::path path, Privacy privacy) : path_(std:
   if (resolved) throw_write_error(path_, resolved.value());
   struct stat status {};
   const bool replaces = ::stat(target_.c_str(), &status) == 0;
+  if (!replaces && errno != ENOENT) throw_write_error(path_, errno);
   if (replaces && !S_ISREG(status.st_mode)) {
     throw Error(ErrorKind::usage, path_.string(), "is not a regular file", "choose another name");
   }
@@ -236,18 +266,12 @@ void AtomicFile::commit() {
     ::unlink(temporary_.c_str());
     throw_write_error(path_, code);
   }
-  // The new name itself must survive a power loss. Some file systems cannot sync a folder (EINVAL).
-  const std::filesystem::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
-  const int directory =
-      retry([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-  int failure = directory < 0 ? errno : 0;
-  if (directory >= 0) {
-    if (retry([&] { return ::fsync(directory); }) != 0 && errno != EINVAL) failure = errno;
-    ::close(directory);
-  }
-  if (failure != 0) {
-    throw Error(ErrorKind::resource, path_.string(),
-                "is written, but its folder could not be synced: " + reason(failure));
+  // The new name itself must survive a power loss.
+  try {
+    sync_folder(target_.has_parent_path() ? target_.parent_path() : ".");
+  } catch (const Error& error) {
+    throw Error(error.kind(), path_.string(), "is written, but its folder " + error.problem(),
+                error.fix());
   }
 }
 
@@ -272,9 +296,12 @@ AppendFile::AppendFile(std::filesystem::path path, std::uint64_t size)
     throw Error(ErrorKind::input, path_.string(), std::move(problem), "restore it from a copy");
   };
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
-    refuse("is not a regular file");
+  if (::fstat(descriptor_, &status) != 0) {
+    const int code = errno;
+    ::close(descriptor_);
+    throw_write_error(path_, code);
   }
+  if (!S_ISREG(status.st_mode)) refuse("is not a regular file");
   const auto has = static_cast<std::uint64_t>(status.st_size);
   if (has < size) {
     refuse("has " + std::to_string(has) + " bytes where " + std::to_string(size) +
@@ -297,23 +324,59 @@ AppendFile::~AppendFile() { ::close(descriptor_); }
 
 void AppendFile::append(std::span<const std::byte> bytes) {
   size_ += bytes.size();
+  synced_ = false;
   if (write_all(descriptor_, bytes)) return;
-  throw Error(ErrorKind::resource, path_.string(),
-              "cannot be written any further: " + reason(errno),
-              "free some space, or choose another place");
+  throw system_error(ErrorKind::resource, path_, "cannot be written any further", errno);
 }
 
 void AppendFile::sync() {
-  if (retry([&] { return ::fsync(descriptor_); }) == 0) return;
-  throw Error(ErrorKind::resource, path_.string(),
-              "could not be brought to the disk: " + reason(errno));
+  if (synced_) return;
+  if (retry([&] { return ::fsync(descriptor_); }) != 0) {
+    throw system_error(ErrorKind::resource, path_, "could not be brought to the disk", errno);
+  }
+  synced_ = true;
+}
+
+void sync_file(const std::filesystem::path& path) {
+  const int descriptor =
+      retry([&] { return ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW); });
+  const bool synced = descriptor >= 0 && retry([&] { return ::fsync(descriptor); }) == 0;
+  const int code = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (synced) return;
+  throw system_error(ErrorKind::resource, path, "could not be brought to the disk", code);
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const int descriptor = open_folder(folder);
+  const bool synced = descriptor >= 0 && retry([&] { return ::fsync(descriptor); }) == 0;
+  const int code = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  // Some file systems cannot sync a folder (EINVAL).
+  if (synced || (descriptor >= 0 && code == EINVAL)) return;
+  throw system_error(ErrorKind::resource, folder, "could not be brought to the disk", code);
+}
+
+void make_folders(const std::filesystem::path& folder) {
+  std::error_code failure;
+  if (std::filesystem::is_directory(folder, failure)) return;
+  // Of "runs/a/", "runs/a" is the folder, and "runs" is the one above it.
+  const std::filesystem::path name =
+      folder.has_filename() ? folder : std::filesystem::path(folder).parent_path();
+  const std::filesystem::path above = name.has_parent_path() ? name.parent_path() : ".";
+  if (above != name) make_folders(above);
+  // Another process may make it at the same time.
+  const bool made = std::filesystem::create_directory(name, failure);
+  if (failure) {
+    throw system_error(ErrorKind::usage, folder, "cannot be made", failure.value(),
+                       "choose another place");
+  }
+  if (made) sync_folder(above);
 }
 
 FolderLock::FolderLock(const std::filesystem::path& folder) {
-  descriptor_ = retry([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-  if (descriptor_ < 0) {
-    throw Error(ErrorKind::usage, folder.string(), "cannot be opened: " + reason(errno));
-  }
+  descriptor_ = open_folder(folder);
+  if (descriptor_ < 0) throw system_error(ErrorKind::usage, folder, "cannot be opened", errno);
   // Some file systems have no locks: then nothing is locked.
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
   ::close(descriptor_);

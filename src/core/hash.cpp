@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/core/hash.h"
 
-#include <openssl/evp.h>
+// The functions of EVP, which are to replace these, set up the whole library first, some thousand
+// allocations, and crash when one of them fails. These take no memory.
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
 #define XXH_INLINE_ALL  // header only: nothing to link
 #include <xxhash.h>
 
@@ -17,20 +20,17 @@ void require(bool good) {
 
 }  // namespace
 
-void Sha256::Free::operator()(evp_md_ctx_st* context) const noexcept { EVP_MD_CTX_free(context); }
+void Sha256::Free::operator()(SHA256state_st* context) const noexcept { delete context; }
 
-Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
-  require(context_ != nullptr && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
-}
+Sha256::Sha256() : context_(new SHA256_CTX()) { require(SHA256_Init(context_.get()) == 1); }
 
 void Sha256::update(std::span<const std::byte> bytes) {
-  require(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1);
+  require(SHA256_Update(context_.get(), bytes.data(), bytes.size()) == 1);
 }
 
 Sha256Digest Sha256::finish() {
   Sha256Digest digest{};
-  require(EVP_DigestFinal_ex(context_.get(), reinterpret_cast<unsigned char*>(digest.data()),
-                             nullptr) == 1);
+  require(SHA256_Final(reinterpret_cast<unsigned char*>(digest.data()), context_.get()) == 1);
   return digest;
 }
 

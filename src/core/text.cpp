@@ -164,4 +164,8 @@ bool is_utf8(std::string_view bytes) noexcept {
   return true;
 }
 
+std::string as_utf8(std::string_view text) {
+  return is_utf8(text) ? std::string(text) : printable(text, SIZE_MAX);
+}
+
 }  // namespace vlearn

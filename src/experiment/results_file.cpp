@@ -18,11 +18,7 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20U;
 
 ResultsFile::ResultsFile(const std::filesystem::path& folder, std::string header, const Take& take)
     : file_(folder / "results.jsonl"), header_(std::move(header) + "\n") {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) {
-    throw Error(ErrorKind::usage, folder.string(), "cannot be made: " + failure.message());
-  }
+  make_folders(folder);
   lock_.emplace(folder);
   remove_temporary_files(folder);
   std::uint64_t whole = 0;
@@ -32,6 +28,7 @@ ResultsFile::ResultsFile(const std::filesystem::path& folder, std::string header
     append_.emplace(file_, whole);
   } else {
     append_.emplace(file_);
+    sync_folder(folder);
   }
   if (whole == 0) {
     append_->append(header_);

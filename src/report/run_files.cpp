@@ -139,14 +139,13 @@ std::optional<double> number_in(const JsonValue& object, std::string_view key) {
 }
 
 ConfigFile read_config(const std::filesystem::path& run) {
-  std::error_code failure;
-  if (!std::filesystem::is_directory(run, failure)) {
+  if (!std::filesystem::is_directory(run)) {
     throw Error(ErrorKind::input, run.string(),
-                std::filesystem::exists(run, failure) ? "is not a folder" : "is not there",
+                std::filesystem::exists(run) ? "is not a folder" : "is not there",
                 "want a run folder, as vlearn learn and vlearn solve leave it");
   }
   const std::filesystem::path file = run / "config.json";
-  if (!std::filesystem::exists(file, failure)) {
+  if (!std::filesystem::exists(file)) {
     throw Error(ErrorKind::input, run.string(), "is no run folder: it has no config.json",
                 "want one as vlearn learn and vlearn solve leave it");
   }
@@ -183,8 +182,7 @@ std::string group_of(const std::vector<std::pair<std::string, std::string>>& mem
 
 std::optional<ResultFile> read_result(const std::filesystem::path& run, const ConfigFile& config) {
   const std::filesystem::path file = run / "result.json";
-  std::error_code failure;
-  if (!std::filesystem::exists(file, failure)) return std::nullopt;
+  if (!std::filesystem::exists(file)) return std::nullopt;
   return parse_result(FileBytes::read(file, JsonLimits().max_bytes).text(), file, config);
 }
 
@@ -252,8 +250,7 @@ Metrics parse_metrics(std::string_view text,
 
 std::optional<double> read_seconds(const std::filesystem::path& run, std::size_t num_players) {
   const std::filesystem::path file = run / "timing.jsonl";
-  std::error_code failure;
-  if (!std::filesystem::exists(file, failure)) return std::nullopt;
+  if (!std::filesystem::exists(file)) return std::nullopt;
   return parse_seconds(FileBytes::read(file, most_bytes(num_players)).text(), file);
 }
 
@@ -277,8 +274,7 @@ std::optional<double> parse_seconds(std::string_view text, const std::filesystem
 
 std::vector<std::uint64_t> read_visits(const std::filesystem::path& run, const Frame& frame) {
   const std::filesystem::path file = run / "tables.safetensors";
-  std::error_code failure;
-  if (!std::filesystem::exists(file, failure)) return {};
+  if (!std::filesystem::exists(file)) return {};
   const std::size_t width = frame.max_states();
   ContainerArrays arrays = ContainerArrays::read(
       file,

@@ -120,8 +120,7 @@ std::optional<Certificate> certificate_at(const std::filesystem::path& path,
                                           const std::optional<ResultFile>& result,
                                           const Frame& frame,
                                           RunView& view) {
-  std::error_code failure;
-  if (!std::filesystem::exists(path, failure)) return std::nullopt;
+  if (!std::filesystem::exists(path)) return std::nullopt;
   std::string stranger;
   try {
     Certificate certificate = read_certificate(path);

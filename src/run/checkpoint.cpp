@@ -20,8 +20,7 @@ constexpr const char* kOlder = "checkpoint-old.safetensors";
 constexpr std::uint64_t kMostHistory = std::uint64_t{1} << 30U;
 
 bool is_there(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+  return std::filesystem::exists(std::filesystem::symlink_status(path));
 }
 
 void discard(const std::filesystem::path& path) {
@@ -47,8 +46,8 @@ void Checkpoints::save(const RunState& state, const FileSizes& sizes) const {
     std::error_code failure;
     std::filesystem::rename(folder_ / kNewest, folder_ / kOlder, failure);
     if (failure) {
-      throw Error(ErrorKind::resource, (folder_ / kNewest).string(),
-                  "cannot be kept as the older one: " + failure.message());
+      throw system_error(ErrorKind::resource, folder_ / kNewest, "cannot be kept as the older one",
+                         failure.value());
     }
   }
   writer.write(folder_ / kNewest);
@@ -76,6 +75,7 @@ std::optional<FileSizes> Checkpoints::load(const RunState& state,
     }
   };
   const bool any = is_there(folder_ / kNewest) || is_there(folder_ / kOlder);
+  std::optional<Error> trouble;  // of the system: the checkpoint may be good
   for (const char* name : {kNewest, kOlder}) {
     if (!is_there(folder_ / name)) continue;
     try {
@@ -89,9 +89,11 @@ std::optional<FileSizes> Checkpoints::load(const RunState& state,
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::input && error.kind() != ErrorKind::resource) throw;
       tell(error.what());
+      if (error.kind() == ErrorKind::resource) trouble = error;
     }
   }
   if (!any) return std::nullopt;
+  if (trouble) throw Error(*trouble);
   throw Error(ErrorKind::input, folder_.string(), "has no checkpoint that can be used",
               "restore its files from a copy, or remove its checkpoints to begin from the start");
 }

@@ -233,12 +233,7 @@ bool is_ours(const std::filesystem::path& path) {
 }
 
 const std::filesystem::path& made_folder(const std::filesystem::path& path) {
-  std::error_code failure;
-  std::filesystem::create_directories(path, failure);
-  if (failure) {
-    throw Error(ErrorKind::usage, path.string(), "cannot be made: " + failure.message(),
-                "choose another place with --out");
-  }
+  make_folders(path);
   return path;
 }
 
@@ -251,28 +246,45 @@ void check_size(const std::filesystem::path& path, std::uint64_t size) {
               "restore it from a copy");
 }
 
+/// What is in a folder; nothing if there is none. What cannot be looked at is an Error: a run that
+/// nobody sees could be overwritten.
+std::vector<std::filesystem::directory_entry> entries_of(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::directory_entry> entries;
+  std::error_code failure;
+  auto entry = std::filesystem::directory_iterator(folder, failure);
+  for (; !failure && entry != std::filesystem::directory_iterator(); entry.increment(failure)) {
+    entries.push_back(*entry);
+  }
+  if (failure && failure != std::errc::no_such_file_or_directory) {
+    throw system_error(ErrorKind::usage, folder, "cannot be looked at", failure.value(),
+                       "choose another place, or a folder that you may read");
+  }
+  return entries;
+}
+
 /// Removes what a run before has left: files of ours, and nothing else. Once its checkpoints are
 /// gone nothing of it counts any more.
 void remove_old_run(const std::filesystem::path& path) {
   for (const char* file : kResults) remove_file(path / file);
   for (const char* file : kGrowing) remove_file(path / file);
-  std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator(path / kPolicyFolder, failure)) {
+  for (const auto& entry : entries_of(path / kPolicyFolder)) {
     if (is_ours(entry.path())) remove_file(entry.path());
   }
+  std::error_code failure;
   if (std::filesystem::is_directory(path / kPolicyFolder, failure)) {
     std::filesystem::remove(path / kPolicyFolder, failure);  // unless something else is in it
   }
 }
 
-/// Whether a config of ours is there.
+/// Whether a config of ours is there. Throws Error (resource) if the system is in trouble.
 bool is_run(const std::filesystem::path& path) {
   try {
     const JsonDocument config = JsonDocument::read(path / "config.json");
     const std::string_view schema = config.root().at("schema").string();
     return schema == kConfigSchema || schema == kSolveConfigSchema ||
            schema == kBaselineConfigSchema;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::resource) throw;
     return false;
   }
 }
@@ -631,7 +643,7 @@ void RunFolder::write_whole(const std::filesystem::path& path,
   remove_temporary_files(path / kPolicyFolder);
   remove_old_run(path);
   write_file(path / "config.json", run.config);
-  std::filesystem::create_directory(path / kPolicyFolder);
+  make_folders(path / kPolicyFolder);
   for (const MarkovTable& table : run.tables) {
     const std::filesystem::path file = markov_path(path, table.player);
     write_markov(file, table);
@@ -655,15 +667,15 @@ void RunFolder::check(const std::filesystem::path& path, Existing existing) {
     throw Error(ErrorKind::usage, path.string(), problem, fix);
   };
   std::error_code failure;
-  if (!std::filesystem::exists(path, failure)) return;
-  if (!std::filesystem::is_directory(path, failure)) {
+  const std::filesystem::file_status status = std::filesystem::status(path, failure);
+  if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
     refuse("is a file, not a run folder", "choose another place with --out");
   }
-  bool is_empty = true;
-  for (const auto& entry : std::filesystem::directory_iterator(path, failure)) {
-    is_empty = is_empty && is_temporary(entry.path());
+  const auto entries = entries_of(path);
+  if (std::all_of(entries.begin(), entries.end(),
+                  [](const auto& entry) { return is_temporary(entry.path()); })) {
+    return;
   }
-  if (is_empty) return;
   if (existing == Existing::refuse) {
     refuse(
         "is there already",
@@ -680,7 +692,7 @@ void RunFolder::check(const std::filesystem::path& path, Existing existing) {
     refuse("has something else in the place of its policy folder", "put the folder itself there");
   }
   for (const std::filesystem::path& folder : {path, path / kPolicyFolder}) {
-    for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
+    for (const auto& entry : entries_of(folder)) {
       if (entry.is_symlink(failure) && is_ours(entry.path())) {
         throw Error(ErrorKind::usage, entry.path().string(),
                     "is a link in the place of a file of the run", "put the file itself there");
@@ -736,8 +748,9 @@ void RunFolder::begin(Trainer& trainer, const RunTitle& title, const LearnConfig
   timing_.emplace(path_ / "timing.jsonl");
   table_->append(
       "episode,player,value,upper,lower,mean_return,gap_bound,visited_cells,certified_gap\n");
+  if (num_executing_ > 0) std::filesystem::create_directory(path_ / kPolicyFolder);
+  sync_folder(path_);  // a checkpoint counts on these files
   if (num_executing_ == 0) return;
-  std::filesystem::create_directory(path_ / kPolicyFolder);
   for (const Player player : all<Player>(num_executing_)) {
     write_seed(private_seed_path(path_, player),
                derive_seed(config.seed, "private", player.number()), true);
@@ -832,7 +845,7 @@ void RunFolder::sync() {
   table_->sync();
   if (!std::exchange(policies_grew_, false)) return;
   for (const Player player : all<Player>(policy_sizes_.size())) {
-    AppendFile(policy_path(path_, player), policy_sizes_[player.index()]).sync();
+    sync_file(policy_path(path_, player));
   }
 }
 

@@ -11,10 +11,22 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "vlearn/core/error.h"
+
 namespace vlearn {
+
+/// The Error for a system call that failed with `code` (of errno): "problem: what the system says".
+/// Its kind is resource if the disk is full or the system is in trouble (no descriptors, no memory,
+/// a failing disk), which is no fault of the file; then its fix says what to do about that.
+[[nodiscard]] Error system_error(ErrorKind kind,
+                                 const std::filesystem::path& path,
+                                 const std::string& problem,
+                                 int code,
+                                 std::string fix = {});
 
 /// A regular file that is read from its begin to its end. Opening a FIFO or a folder fails instead
 /// of waiting; a file that changes its size meanwhile is an Error.
@@ -60,9 +72,10 @@ class FileBytes {
                                               std::size_t head_bytes,
                                               const Check& check);
 
-  /// Maps the file instead: nothing is copied, pages come in as they are looked at. For files that
-  /// nobody else changes (our own histories): one that shrinks under the map ends the program. An
-  /// AppendFile does not cut it meanwhile: the map holds a lock.
+  /// Maps the file instead: nothing is copied, pages come in as they are looked at, and a file
+  /// takes no descriptor. For files that nobody else changes (our own histories): whoever reads
+  /// beyond the end of one that has shrunk gets the signal SIGBUS. An AppendFile does not cut it
+  /// meanwhile: the map holds a lock.
   [[nodiscard]] static FileBytes map(const std::filesystem::path& path, std::uint64_t max_bytes);
 
   /// Bytes that are in memory already.
@@ -76,7 +89,7 @@ class FileBytes {
  private:
   struct Release {
     std::size_t mapped_size = 0;  // 0: from the heap
-    int descriptor = -1;          // of the mapped file, which is locked
+    int descriptor = -1;          // of the mapped file, if it is kept open for its lock
     void operator()(const std::byte* data) const noexcept;
   };
   using Data = std::unique_ptr<const std::byte[], Release>;
@@ -118,7 +131,7 @@ class AtomicFile {
 };
 
 /// A new file that grows line by line while a run lasts. What was appended stays when the program
-/// ends in any way; it is on the disk after sync().
+/// ends in any way; it is on the disk after sync(), and the name of a new file after sync_folder().
 class AppendFile {
  public:
   /// Throws Error (usage) when the file is there already or cannot be made.
@@ -135,6 +148,7 @@ class AppendFile {
   /// Throws Error (resource) when the disk is full or fails.
   void append(std::span<const std::byte> bytes);
   void append(std::string_view text) { append(std::as_bytes(std::span(text))); }
+  /// Does nothing if nothing was appended since the last time.
   void sync();
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
@@ -142,7 +156,16 @@ class AppendFile {
   std::filesystem::path path_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
+  bool synced_ = true;
 };
+
+/// Brings to the disk what is in a file, whoever wrote it.
+void sync_file(const std::filesystem::path& path);
+/// Brings the names in a folder to the disk: of files that were made, moved or removed.
+void sync_folder(const std::filesystem::path& folder);
+/// Makes a folder, and those above it that are missing; all of them are on the disk then. Throws
+/// Error (usage) if that is no place for it.
+void make_folders(const std::filesystem::path& folder);
 
 /// A folder that one process at a time works in: the lock lasts as long as this object, and ends
 /// with the process however it ends.

@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-struct evp_md_ctx_st;  // OpenSSL's EVP_MD_CTX
+struct SHA256state_st;  // OpenSSL's SHA256_CTX
 
 namespace vlearn {
 
@@ -29,9 +29,9 @@ class Sha256 {
 
  private:
   struct Free {
-    void operator()(evp_md_ctx_st* context) const noexcept;
+    void operator()(SHA256state_st* context) const noexcept;
   };
-  std::unique_ptr<evp_md_ctx_st, Free> context_;
+  std::unique_ptr<SHA256state_st, Free> context_;
 };
 
 [[nodiscard]] Sha256Digest sha256(std::span<const std::byte> bytes);

@@ -33,4 +33,8 @@ namespace vlearn {
 /// Whether the bytes are well-formed UTF-8.
 [[nodiscard]] bool is_utf8(std::string_view bytes) noexcept;
 
+/// The text itself if it is UTF-8, else as printable() shows it, uncut: names of files may have any
+/// bytes, results have UTF-8 only.
+[[nodiscard]] std::string as_utf8(std::string_view text);
+
 }  // namespace vlearn

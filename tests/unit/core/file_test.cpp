@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <string>
@@ -143,6 +144,64 @@ TEST(AtomicFile, SaysWhereItCannotWrite) {
   std::filesystem::create_directory(folder / "sub");
   error_of(ErrorKind::usage, [&] { write_file(folder / "sub", "x"); });
   EXPECT_EQ(folder.count(), 1U);
+}
+
+TEST(MakeFolders, MakesAllThatAreMissing) {
+  const TemporaryFolder folder;
+  for (const char* name : {"a/b/c", "a/b/c", "a/d/", "e/../f"}) {
+    make_folders(folder / name);
+    EXPECT_TRUE(std::filesystem::is_directory(folder / name)) << name;
+  }
+  write_file(folder / "g", "x");
+  for (const char* name : {"g", "g/h"}) {
+    EXPECT_NE(error_of(ErrorKind::usage, [&] { make_folders(folder / name); })
+                  .find((folder / "g").string() + ": cannot be made: "),
+              std::string::npos);
+  }
+}
+
+TEST(SystemError, IsOfTheFileUnlessTheSystemIsInTrouble) {
+  const auto kind_of = [](int code) {
+    return system_error(ErrorKind::input, "a", "cannot be opened", code, "fix").kind();
+  };
+  for (const int code : {ENOENT, EACCES, EISDIR, ELOOP}) EXPECT_EQ(kind_of(code), ErrorKind::input);
+  for (const int code : {EMFILE, ENFILE, EIO, ENOMEM, ENOSPC, EDQUOT, EFBIG}) {
+    EXPECT_EQ(kind_of(code), ErrorKind::resource);
+  }
+  EXPECT_STREQ(system_error(ErrorKind::input, "a", "cannot be opened", ENOENT, "fix").what(),
+               "a: cannot be opened: No such file or directory; fix");
+  EXPECT_STREQ(system_error(ErrorKind::input, "a", "cannot be opened", ENOMEM, "fix").what(),
+               "a: cannot be opened: Cannot allocate memory; free memory, or allow more of it "
+               "(ulimit -v)");
+}
+
+// Open descriptors of this process.
+std::size_t num_open_files() {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    if (entry.is_symlink()) ++count;
+  }
+  return count;
+}
+
+TEST(FileBytes, ManyMapsNeedFewDescriptorsAndKeepTheirLocks) {
+  const TemporaryFolder folder;
+  const std::size_t before = num_open_files();
+  std::vector<FileBytes> maps;
+  for (int i = 0; i < 100; ++i) {
+    write_file(folder / std::to_string(i), "longer");
+    maps.push_back(FileBytes::map(folder / std::to_string(i), kLimit));
+  }
+  EXPECT_LE(num_open_files(), before + 20);
+  for (const char* name : {"0", "99"}) {
+    EXPECT_NE(error_of(ErrorKind::usage, [&] { const AppendFile cut(folder / name, 4); })
+                  .find("is being read by another process"),
+              std::string::npos);
+  }
+  maps.clear();
+  EXPECT_EQ(num_open_files(), before);
+  { const AppendFile cut(folder / "99", 4); }
+  EXPECT_EQ(content(folder / "99"), "long");
 }
 
 TEST(FileBytes, ReadAndMapAgree) {

@@ -75,6 +75,13 @@ TEST(Utf8, KnowsWellFormedSequences) {
   }
 }
 
+TEST(Utf8, IsWhatResultsHave) {
+  EXPECT_EQ(as_utf8("r\xC3\xA4um/\t1"), "r\xC3\xA4um/\t1");
+  EXPECT_EQ(as_utf8("bad\xFF/run"), "bad\\xff/run");
+  const std::string longer(5000, 'x');
+  EXPECT_EQ(as_utf8(longer + "\xFF"), longer + "\\xff");  // uncut
+}
+
 TEST(Error, SaysWhereWhatAndHow) {
   const Error error(ErrorKind::input, "game.json:3", "row sums to 0.99", "want 1");
   EXPECT_STREQ(error.what(), "game.json:3: row sums to 0.99; want 1");
