@@ -214,8 +214,7 @@ ResultFile parse_result(std::string_view text,
 
 Metrics read_metrics(const std::filesystem::path& run, const MetricsShape& shape) {
   const std::filesystem::path file = run / "metrics.jsonl";
-  std::error_code failure;
-  if (!shape.ended && !std::filesystem::exists(file, failure)) {
+  if (!shape.ended && !std::filesystem::exists(file)) {
     return parse_metrics("", file, shape);
   }
   return parse_metrics(FileBytes::read(file, most_bytes(shape.num_players)).text(), file, shape);
