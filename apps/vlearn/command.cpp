@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "interrupt.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/json.h"
 #include "vlearn/core/simd.h"
@@ -39,6 +40,7 @@ void print(std::string_view text) {
       std::signal(SIGPIPE, SIG_DFL);
       static_cast<void>(std::raise(SIGPIPE));
     }
+    if (interrupted() == ExitCode::hung_up) return;
     throw Error(ErrorKind::resource, "standard output",
                 std::string("cannot be written: ") + std::strerror(errno));
   }

@@ -30,7 +30,8 @@ enum class ExitCode : int {
   gap = 4,
   resource = 5,
   checkpointed = 75,
-  interrupted = 130,  ///< with nothing to go on from: SIGINT
+  hung_up = 129,      ///< with nothing to go on from: SIGHUP
+  interrupted = 130,  ///< SIGINT
   terminated = 143,   ///< SIGTERM
 };
 
@@ -38,7 +39,8 @@ enum class ExitCode : int {
 void outlive_readers();
 
 /// Writes to stdout, which carries results only; throws Error when it cannot (disk full). Where
-/// nobody reads any more the process ends as any other does, by SIGPIPE.
+/// nobody reads any more the process ends as any other does, by SIGPIPE. After SIGHUP, which says
+/// that the terminal is gone, it may write nothing.
 void print(std::string_view text);
 
 /// A remark on stderr: "vlearn: note: ...", made safe to print; not with --quiet.

@@ -68,9 +68,10 @@ CancelToken stop_on_signals(std::string_view meanwhile) {
   }
   struct sigaction action {};
   action.sa_handler = on_signal;
-  // Once: the second one finds the system's own way to end a program.
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) {
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGHUP}) {
+    // Once: the second one finds the system's own way to end a program. When a terminal closes, two
+    // come: from the shell, and from the system when the shell has ended.
+    action.sa_flags = number == SIGHUP ? 0 : static_cast<int>(SA_RESETHAND);
     struct sigaction before {};
     sigaction(number, nullptr, &before);
     if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);  // as nohup wants it
@@ -79,7 +80,11 @@ CancelToken stop_on_signals(std::string_view meanwhile) {
 }
 
 ExitCode interrupted() noexcept {
-  return first_signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+  switch (first_signal) {
+    case SIGTERM: return ExitCode::terminated;
+    case SIGHUP: return ExitCode::hung_up;
+    default: return ExitCode::interrupted;
+  }
 }
 
 }  // namespace vlearn::app

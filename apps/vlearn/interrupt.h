@@ -12,7 +12,8 @@
 
 namespace vlearn::app {
 
-/// SIGINT, SIGTERM and SIGUSR1 fire the token from now on, the first time each comes. What the
+/// SIGINT, SIGTERM, SIGUSR1 and SIGHUP fire the token from now on, the first time each comes; the
+/// second ends the process, but for SIGHUP, which shells send twice. What the
 /// command does then, as "writing a checkpoint", is part of what is said; nothing: it just stops.
 [[nodiscard]] CancelToken stop_on_signals(std::string_view meanwhile = {});
 

@@ -12,15 +12,18 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <new>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "command.h"
+#include "cut_file.h"
 #include "interrupt.h"
+#include "lack_of_memory.h"
 #include "progress_text.h"
 #include "terminal.h"
 #include "vlearn/core/error.h"
@@ -181,15 +184,18 @@ void add_help(CLI::App& app, Task& task) {
 struct Command {
   void (*add)(CLI::App& app, Task& task);
   const char* group;
+  /// What to say if there is not enough memory: how to ask for less.
+  std::string_view less_memory = kLessMemory;
 };
 constexpr std::array<Command, 17> kCommands = {{
-    {add_learn, "Learn and plan"},
-    {add_solve, "Learn and plan"},
+    {add_learn, "Learn and plan",
+     "use --history none, --certify off, with --seeds also --threads 1, or a smaller game"},
+    {add_solve, "Learn and plan", "use --threads 1, or a smaller game"},
     {add_plan, "Learn and plan"},
     {add_compare, "Learn and plan"},
     {add_play, "Look"},
     {add_policy, "Look"},
-    {add_report, "Look"},
+    {add_report, "Look", "use --threads 1 and --verify off, or allow it more (ulimit -v)"},
     {add_certify, "Trust"},
     {add_verify, "Trust"},
     {add_deviate, "Trust"},
@@ -238,9 +244,11 @@ ExitCode parse_and_run(int argc, char** argv) {
   // Without a limit the words behind a command could be taken for further commands: `bench learn`.
   app.require_subcommand(0, 1);
   Task task;
-  for (const Command& command : kCommands) {
-    command.add(app, task);
-    app.get_subcommands([](const CLI::App*) { return true; }).back()->group(command.group);
+  std::array<const CLI::App*, kCommands.size()> added{};
+  for (std::size_t i = 0; i < kCommands.size(); ++i) {
+    kCommands[i].add(app, task);
+    CLI::App* const last = app.get_subcommands([](const CLI::App*) { return true; }).back();
+    added[i] = last->group(kCommands[i].group);
   }
   TerminalOptions terminal;
   add_terminal_options(app, terminal);
@@ -257,6 +265,9 @@ ExitCode parse_and_run(int argc, char** argv) {
     throw Error(ErrorKind::usage, "", error.what(), see_help(app));
   }
   use_terminal(terminal);
+  for (std::size_t i = 0; i < kCommands.size(); ++i) {
+    if (added[i]->parsed()) advise_in_need(kCommands[i].less_memory);
+  }
   if (version) return print_version(as_json);
   if (as_json) {
     throw Error(ErrorKind::usage, "--json", task ? "stands before the command" : "stands alone",
@@ -285,7 +296,8 @@ ExitCode complain(ExitCode code, const char* what) {
   return code;
 }
 
-ExitCode guarded(int argc, char** argv) {
+/// What goes wrong becomes a message and an exit code. Throws nothing but std::bad_alloc.
+ExitCode run(int argc, char** argv) {
   try {
     const DefaultFloatEnvironment environment;
     if (const char* target = std::getenv("VLEARN_SIMD")) use_simd_target(target);
@@ -295,8 +307,8 @@ ExitCode guarded(int argc, char** argv) {
   } catch (const Cancelled&) {
     return interrupted();
   } catch (const std::bad_alloc&) {
-    return complain(ExitCode::resource, "out of memory");
-  } catch (const std::filesystem::filesystem_error& error) {
+    throw;
+  } catch (const std::system_error& error) {
     return complain(ExitCode::resource, error.what());
   } catch (const std::exception& error) {
     return complain(ExitCode::bug, error.what());
@@ -305,10 +317,29 @@ ExitCode guarded(int argc, char** argv) {
   }
 }
 
+ExitCode guarded(int argc, char** argv) noexcept {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    say_out_of_memory();
+    return ExitCode::resource;
+  }
+}
+
+/// Many seeds at once have many files open: the process takes what it may have.
+void allow_open_files() noexcept {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
 }  // namespace
 }  // namespace vlearn::app
 
 int main(int argc, char** argv) {
+  vlearn::app::allow_open_files();
+  vlearn::app::explain_cut_files();
   // A file that may not grow is an error like a full disk, not the end of the process.
   std::signal(SIGXFSZ, SIG_IGN);
   vlearn::app::outlive_readers();

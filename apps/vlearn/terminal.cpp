@@ -181,6 +181,14 @@ void say_if_it_can(std::string_view line) {
   write_line(line);
 }
 
+void say_in_need(std::string_view text) noexcept {
+  const auto write_out = [](std::string_view part) {
+    static_cast<void>(!::write(STDERR_FILENO, part.data(), part.size()));
+  };
+  if (bar_shown.exchange(false)) write_out(kClearLine);
+  write_out(text);
+}
+
 void note(std::string_view text) {
   if (!settings().quiet) warn(text);
 }

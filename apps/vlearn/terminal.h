@@ -58,6 +58,9 @@ enum class Style : std::uint8_t { error, note, faint, heading, good };
 void say(std::string_view line);
 /// The same, but left out where it would have to wait: work does not stand still for it.
 void say_if_it_can(std::string_view line);
+/// Text for stderr, with its newline, from where nothing else works: it takes no memory and no
+/// lock.
+void say_in_need(std::string_view text) noexcept;
 
 /// A line that has no place in a quiet life; see note() and explain() in command.h.
 [[nodiscard]] bool is_quiet() noexcept;

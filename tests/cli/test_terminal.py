@@ -337,7 +337,7 @@ class Signals(OnTerminal):
 
     def test_commands_without_checkpoints_just_stop(self):
         self.good("learn", "rps", "--episodes", "1000", "--out", "run", "--quiet")
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             process, reader = self.start("deviate", "run", "--episodes", "1e9")
             self.read(reader, until="episodes")
             process.send_signal(number)

@@ -159,7 +159,7 @@ class Resume(unittest.TestCase):
 
     def test_signals_leave_a_checkpoint(self):
         whole = self.whole(SOCCER)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP):
             shutil.rmtree(self.run_folder, ignore_errors=True)
             code, errors = self.interrupt(SOCCER, number)
             self.assertEqual(code, 75)
