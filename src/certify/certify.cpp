@@ -26,6 +26,15 @@ struct Earned {
   std::vector<WitnessPlan> plans;
 };
 
+constexpr double kLargest = std::numeric_limits<double>::max();
+
+void check_finite(double sum_of_gaps) {
+  if (std::isfinite(sum_of_gaps)) return;
+  throw Error(ErrorKind::input, "rewards",
+              "are so large that the sum of all players' gaps is not a finite number",
+              "give them in a larger unit");
+}
+
 /// Everything that follows from values and deviations, in units of [0, 1] rewards.
 void fill_players(Certificate& certificate,
                   const Frame& frame,
@@ -50,36 +59,46 @@ void fill_players(Certificate& certificate,
     }
     if (nash) {
       // The values of the two sum to H: what the other can get bounds what this one has.
-      one.value_lower = to_user(frame, player, horizon_of(frame) - found.deviations[1 - j]);
       one.value_upper = one.deviation_upper;
+      // Where the two are the same, as above.
+      one.value_lower = std::min(
+          to_user(frame, player, horizon_of(frame) - found.deviations[1 - j]), one.value_upper);
       continue;
     }
     one.value_lower = one.value_upper = to_user(frame, player, found.values[j]);
-    one.gap_upper = up(one.deviation_upper - one.value_lower + 2.0 * one.rounding);
+    const double width = width_of(frame, player);
+    // No gap is larger than H times the width, which is finite.
+    one.gap_upper = std::min(
+        kLargest,
+        up(difference_above(width, found.deviations[j] - found.values[j]) + 2.0 * one.rounding));
     certificate.gap_upper = j == 0 ? one.gap_upper : std::max(certificate.gap_upper, one.gap_upper);
-    certificate.sum_upper += one.gap_upper;
+    certificate.sum_upper = j == 0 ? one.gap_upper : up(certificate.sum_upper + one.gap_upper);
     if (!lower) continue;
-    one.gap_lower = down(*one.deviation_lower - one.value_upper - 2.0 * one.rounding);
+    const double earned = std::min(lower->values[j], found.deviations[j]);
+    one.gap_lower = std::max(
+        -kLargest, down(difference_below(width, earned - found.values[j]) - 2.0 * one.rounding));
     largest_lower = std::max(largest_lower.value_or(*one.gap_lower), *one.gap_lower);
-    sum_lower += *one.gap_lower;
+    sum_lower = j == 0 ? *one.gap_lower : down(sum_lower + *one.gap_lower);
   }
   if (!nash) {
-    // Every part has been widened by more than a sum of them is rounded.
+    check_finite(certificate.sum_upper);
     if (!lower) return;
     certificate.gap_lower = largest_lower;
-    certificate.sum_lower = sum_lower;
+    certificate.sum_lower = std::max(sum_lower, -kLargest);
     return;
   }
-  // Only both gains together are known; the larger is at least half of them.
-  const double width = width_of(frame, Player(0));
-  const double rounding = 4.0 * certificate.players[0].rounding;
-  certificate.sum_upper =
-      up(width * (found.deviations[0] + found.deviations[1] - horizon_of(frame)) + rounding);
+  // Only both gains together are known; the larger is at least half of them. Both have one width,
+  // or nearly so, and 4 `rounding` cover two numbers and the sum that is taken of them.
+  const auto [narrow, wide] = std::minmax({width_of(frame, Player(0)), width_of(frame, Player(1))});
+  const double rounding =
+      4.0 * std::max(certificate.players[0].rounding, certificate.players[1].rounding);
+  const double both = found.deviations[0] + found.deviations[1] - horizon_of(frame);
+  certificate.sum_upper = std::min(kLargest, up(difference_above(wide, both) + rounding));
   certificate.gap_upper = certificate.sum_upper;
   for (PlayerCertificate& one : certificate.players) one.gap_upper = certificate.sum_upper;
   if (!lower) return;
-  certificate.sum_lower =
-      down(width * (lower->values[0] + lower->values[1] - horizon_of(frame)) - rounding);
+  const double earned = lower->values[0] + lower->values[1] - horizon_of(frame);
+  certificate.sum_lower = down(difference_below(earned > 0.0 ? narrow : wide, earned) - rounding);
   certificate.gap_lower = *certificate.sum_lower / 2.0;
 }
 

@@ -10,6 +10,7 @@
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
 #include "vlearn/game/joint_profile.h"
+#include "vlearn/game/law.h"
 
 namespace vlearn {
 
@@ -135,6 +136,7 @@ class Certifier final : public NestedCertifier {
         frame_(game.frame()),
         target_(target),
         alpha_(weights),
+        law_defect_(std::max(game.law_defect(), row_defect(frame_.initial()))),
         visits_(frame_),
         scratch_(frame_) {
     const std::size_t m = frame_.num_players();
@@ -258,7 +260,8 @@ class Certifier final : public NestedCertifier {
   /// that 2^-100 V remain of each of 2^40 visits at most. Policies sum to one within 2 (B + 2) eps
   /// each. Maxima add nothing, sums over B actions B eps V, over S first states S eps V, over the
   /// visits of a first state (start `uniform`) a few eps V. Twice that covers terms of second
-  /// order. Sums over the chances of joint actions are among those that backup_error() counts.
+  /// order. Sums over the chances of joint actions keep what they lose. Rows that do not sum to one
+  /// add their defect times H^2. docs/theory/certificate_rounding.md has all of it.
   [[nodiscard]] double rounding() const noexcept override {
     const auto horizon = static_cast<double>(frame_.horizon());
     const auto actions = static_cast<double>(frame_.max_actions());
@@ -271,7 +274,7 @@ class Certifier final : public NestedCertifier {
     }
     const auto starts = static_cast<double>(frame_.num_states(Step()));
     sum += (starts + 8.0) * kEpsilon * horizon;
-    return 2.0 * sum;
+    return (2.0 * sum + law_defect_ * horizon * horizon) * (1.0 + 0x1p-50);
   }
 
   void use(std::shared_ptr<Crew> crew) override { scratch_.workspace.use(std::move(crew)); }
@@ -407,6 +410,7 @@ class Certifier final : public NestedCertifier {
     const Level* const next = frame_.is_last(h) ? nullptr : &levels_[h.index() + 1];
     std::vector<double> worth(chances.size());
     double& value = level.follow.values.at(j, s);
+    double& value_lost = level.follow.lost.at(j, s);
     for (std::size_t a = 0; a < chances.size(); ++a) {
       const double reward = game_.reward(player, cell, a);
       double followed = reward;
@@ -415,16 +419,19 @@ class Certifier final : public NestedCertifier {
         followed += game_.rows().expect(cell, a, next->follow.values.next()[player]);
         worth[a] += game_.rows().expect(cell, a, next->deviate.next()[player]);
       }
-      value += chances[a] * followed;
+      add_compensated(value, value_lost, chances[a] * followed);
     }
     std::size_t own_begin = level.begins[s.index()];
     for (std::size_t k = 0; k < j; ++k) own_begin += answers_of(begins[k + 1] - begins[k]);
-    double* const answers = level.answers.data() + own_begin;
     for (std::size_t a = 0; a < chances.size(); ++a) {
       const std::size_t own = a / stride % n;
-      double* const answer = target_ == Target::ce ? answers + own * n : answers;
+      const std::size_t first = target_ == Target::ce ? own_begin + own * n : own_begin;
+      double* const answer = level.answers.data() + first;
+      double* const lost = level.lost.data() + first;
       const double* const other = worth.data() + (a - own * stride);
-      for (std::size_t b = 0; b < n; ++b) answer[b] += chances[a] * other[b * stride];
+      for (std::size_t b = 0; b < n; ++b) {
+        add_compensated(answer[b], lost[b], chances[a] * other[b * stride]);
+      }
     }
   }
 
@@ -498,6 +505,7 @@ class Certifier final : public NestedCertifier {
   const Frame& frame_;
   Target target_;
   AlphaWeights alpha_;
+  double law_defect_;  // of rows and of the law of the first state
   VisitCounts visits_;
   std::vector<Level> levels_;
   StartSums value_sums_;

@@ -208,22 +208,27 @@ Certificate certify_sampled(GameRef game,
     const SampledPlayer& own = found[player.index()];
     PlayerCertificate& one = certificate.players[player.index()];
     const auto user = [&](double value) { return to_user(frame, player, value); };
-    one.value_lower = user(std::max(0.0, own.value.estimate - own.value.radius));
-    one.value_upper = user(std::min(most, own.value.estimate + own.value.radius));
-    one.deviation_upper = user(std::min(most, own.best.estimate + own.best.radius));
+    const double value_lower = std::max(0.0, own.value.estimate - own.value.radius);
+    const double value_upper = std::min(most, own.value.estimate + own.value.radius);
+    const double best = std::min(most, own.best.estimate + own.best.radius);
     // What the witness earns is at most what the best deviation does; if not, a bound has failed.
-    one.deviation_lower = std::min(user(std::max(0.0, own.witness.estimate - own.witness.radius)),
-                                   one.deviation_upper);
+    const double earned = std::min(std::max(0.0, own.witness.estimate - own.witness.radius), best);
+    const double width = width_of(frame, player);
+    one.value_lower = user(value_lower);
+    one.value_upper = user(value_upper);
+    one.deviation_upper = user(best);
+    one.deviation_lower = user(earned);
     one.value_estimate = user(own.value.estimate);
     one.deviation_estimate = user(own.witness.estimate);
+    one.gap_estimate = width * (own.witness.estimate - own.value.estimate);
     one.rounding = user_rounding(frame, player, rounding);
-    one.gap_upper = up(one.deviation_upper - one.value_lower + 2.0 * one.rounding);
-    one.gap_lower = down(*one.deviation_lower - one.value_upper - 2.0 * one.rounding);
+    one.gap_upper = up(difference_above(width, best - value_lower) + 2.0 * one.rounding);
+    one.gap_lower = down(difference_below(width, earned - value_upper) - 2.0 * one.rounding);
     one.witness = own.plan;
     certificate.gap_upper = std::max(certificate.gap_upper, one.gap_upper);
     certificate.gap_lower = std::max(*certificate.gap_lower, *one.gap_lower);
-    certificate.sum_upper += one.gap_upper;
-    *certificate.sum_lower += *one.gap_lower;
+    certificate.sum_upper = up(certificate.sum_upper + one.gap_upper);
+    certificate.sum_lower = down(*certificate.sum_lower + *one.gap_lower);
   }
   return certificate;
 }

@@ -3,6 +3,7 @@
 #include "vlearn/core/certificate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "vlearn/core/json.h"
@@ -67,7 +68,8 @@ void write_player(JsonWriter& json, std::uint64_t number, const PlayerCertificat
   if (player.value_estimate && player.deviation_estimate) {
     json.key("estimate").on_one_line().begin_object();
     json.member("value", *player.value_estimate).member("deviation", *player.deviation_estimate);
-    json.member("gap", *player.deviation_estimate - *player.value_estimate).end_object();
+    const double difference = *player.deviation_estimate - *player.value_estimate;
+    json.member("gap", player.gap_estimate.value_or(difference)).end_object();
   }
   if (!player.witness.empty()) {
     json.key("witness").on_one_line().begin_array();
@@ -126,7 +128,12 @@ void read_estimate(const JsonValue& value, PlayerCertificate& player) {
   value.allow_keys({"value", "deviation", "gap"});
   player.value_estimate = value.at("value").number();
   player.deviation_estimate = value.at("deviation").number();
-  if (value.at("gap").number() != *player.deviation_estimate - *player.value_estimate) {
+  player.gap_estimate = value.at("gap").number();
+  // The two may have lost digits that the difference has.
+  const double difference = *player.deviation_estimate - *player.value_estimate;
+  const double size = std::abs(*player.deviation_estimate) + std::abs(*player.value_estimate) +
+                      std::abs(player.value_lower) + std::abs(player.value_upper);
+  if (!(std::abs(*player.gap_estimate - difference) <= 1e-9 * size)) {
     throw value.at("gap").error("is not the difference of the two");
   }
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "vlearn/core/compensated.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/text.h"
 #include "vlearn/game/law.h"
@@ -27,10 +28,6 @@ double expect(const Outcome& outcome, std::span<const double> next) noexcept {
 CallbackGame::CallbackGame(Frame frame, std::string name, LawFunction law)
     : frame_(std::move(frame)), name_(std::move(name)), law_(std::move(law)) {
   if (!law_) throw Error(ErrorKind::usage, "law of '" + printable(name_, 100) + "'", "is missing");
-  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
-    const std::optional<std::uint64_t> count = frame_.num_joint_actions(cell);
-    most_joint_ = std::max(most_joint_, count ? static_cast<double>(*count) : 0x1p64);
-  }
 }
 
 void CallbackGame::ask(Step h, State s, std::span<const Action> joint, Outcome& outcome) const {
@@ -108,8 +105,10 @@ void CallbackGame::backup(const Stage& stage,
                           Player player,
                           std::span<const double> next,
                           std::span<double> q,
-                          Workspace& /*workspace*/) const {
+                          Workspace& workspace) const {
+  const std::span<double> lost = workspace.take(q.size());
   std::fill(q.begin(), q.end(), 0.0);
+  std::fill(lost.begin(), lost.end(), 0.0);
   for_each_joint(stage.h, stage.s, [&](std::span<const Action> joint, const Outcome& outcome) {
     double weight = 1.0;
     for (std::size_t i = 0; i < joint.size(); ++i) {
@@ -117,7 +116,8 @@ void CallbackGame::backup(const Stage& stage,
     }
     double value = outcome.rewards[player.index()];
     if (!frame_.is_last(stage.h)) value += expect(outcome, next);
-    q[joint[player.index()].index()] += weight * value;
+    const std::size_t action = joint[player.index()].index();
+    add_compensated(q[action], lost[action], weight * value);
   });
 }
 
@@ -126,8 +126,14 @@ void CallbackGame::backup_all(const Stage& stage,
                               const ActionValues& q,
                               Workspace& workspace) const {
   const std::size_t m = frame_.num_players();
-  const std::span<double> after = workspace.take(m + 1);
-  for (const Player player : all<Player>(m)) std::fill(q[player].begin(), q[player].end(), 0.0);
+  const std::span<const std::uint32_t> begins = frame_.action_begins(stage.h, stage.s);
+  const std::span<double> memory = workspace.take(m + 1 + begins.back());
+  const std::span<double> after = memory.first(m + 1);
+  const ActionValues lost(begins, memory.subspan(m + 1));
+  for (const Player player : all<Player>(m)) {
+    std::fill(q[player].begin(), q[player].end(), 0.0);
+    std::fill(lost[player].begin(), lost[player].end(), 0.0);
+  }
   for_each_joint(stage.h, stage.s, [&](std::span<const Action> joint, const Outcome& outcome) {
     // The product of all probabilities but one: those before times those after.
     after[m] = 1.0;
@@ -139,16 +145,33 @@ void CallbackGame::backup_all(const Stage& stage,
       const std::size_t action = joint[player.index()].index();
       double value = outcome.rewards[player.index()];
       if (!frame_.is_last(stage.h)) value += expect(outcome, next[player]);
-      q[player][action] += before * after[player.index() + 1] * value;
+      add_compensated(q[player][action], lost[player][action],
+                      before * after[player.index() + 1] * value);
       before *= stage.profile[player][action];
     }
   });
 }
 
 double CallbackGame::backup_error(double largest_next) const noexcept {
-  const double roundings = most_joint_ + static_cast<double>(frame_.max_states()) +
-                           static_cast<double>(frame_.num_players()) + 6.0;
+  // However many joint actions are added up: what their sum loses is kept.
+  const double roundings =
+      static_cast<double>(frame_.max_states()) + static_cast<double>(frame_.num_players()) + 8.0;
   return 2.0 * roundings * 0x1p-53 * (1.0 + largest_next);
+}
+
+double CallbackGame::law_defect() const {
+  double largest = 0.0;
+  std::vector<double> row;
+  for (const Step h : all<Step>(frame_.horizon() - 1)) {
+    for (const State s : all<State>(frame_.num_states(h))) {
+      for_each_joint(h, s, [&](std::span<const Action>, const Outcome& outcome) {
+        row.clear();
+        for (const auto& [state, probability] : outcome.successors) row.push_back(probability);
+        largest = std::max(largest, row_defect(row));
+      });
+    }
+  }
+  return largest;
 }
 
 void CallbackGame::add_law_to(Sha256& hash) const {

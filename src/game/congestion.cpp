@@ -70,6 +70,11 @@ CongestionGame::CongestionGame(Frame frame, CongestionOptions options)
   transitions.finish();
   routes.finish();
   check();
+  // Counting the players on a route mixes rewards: with those of [0, 1] an offset costs no digits.
+  const RewardRange& range = frame_.range(Player(0));
+  if (range == RewardRange()) return;
+  unit_rewards_.reserve(options_.rewards.size());
+  for (const double reward : options_.rewards) unit_rewards_.push_back(range.to_unit(reward));
 }
 
 void CongestionGame::fill_in_routes() {
@@ -125,6 +130,12 @@ void CongestionGame::check() const {
 std::span<const double> CongestionGame::rewards_of(std::size_t cell, std::size_t route) const {
   const std::size_t m = frame_.num_players();
   return std::span(options_.rewards).subspan((cell * num_routes() + route) * m, m);
+}
+
+std::span<const double> CongestionGame::unit_rewards_of(std::size_t cell, std::size_t route) const {
+  if (unit_rewards_.empty()) return rewards_of(cell, route);
+  const std::size_t m = frame_.num_players();
+  return std::span(unit_rewards_).subspan((cell * num_routes() + route) * m, m);
 }
 
 std::span<const double> CongestionGame::row_of(std::size_t cell, std::size_t route) const {
@@ -220,7 +231,7 @@ CongestionGame::Crowd CongestionGame::crowd_at(const Stage& stage, Workspace& wo
   fill_chances(cell, stage.profile, chances);
   const auto count = [&](HeadCounts& counts, std::size_t b) {
     const std::span<const double> own = chances.subspan(b * m, m);
-    const std::span<const double> on_route = counts.expected_rewards(own, rewards_of(cell, b));
+    const std::span<const double> on_route = counts.expected_rewards(own, unit_rewards_of(cell, b));
     for (std::size_t i = 0; i < m; ++i) crowd.rewards[i * num_routes() + b] = on_route[i];
     // Those before a player, and then those after it: nothing is subtracted.
     double before = 0.0;
@@ -250,11 +261,10 @@ void CongestionGame::fill_rewards(std::size_t cell,
                                   const Crowd& crowd,
                                   Player player,
                                   std::span<double> q) const noexcept {
-  const RewardRange& range = frame_.range(Player(0));
   const std::span<const std::uint32_t> routes =
       routes_of(cell).subspan(frame_.begins_of_cell(cell)[player.index()], q.size());
   const double* const rewards = crowd.rewards.data() + player.index() * num_routes();
-  for (std::size_t a = 0; a < q.size(); ++a) q[a] = range.to_unit(rewards[routes[a]]);
+  for (std::size_t a = 0; a < q.size(); ++a) q[a] = rewards[routes[a]];
 }
 
 void CongestionGame::backup(const Stage& stage,
@@ -302,17 +312,28 @@ void CongestionGame::backup_both(const Stage& stage,
 }
 
 double CongestionGame::backup_error(double largest_next) const noexcept {
-  // Rewards: each player adds at most three roundings to F and to G (1 - p, two products, a sum,
-  // on non-negative numbers if rewards are; shifting the range costs its size over its width), the
-  // sum over n at most m more, and counts that are dropped less than one. The transition: m
-  // additions for a mean, the row, the routes.
+  // Rewards: four roundings of the map to [0, 1], each player adds at most three to F and to G
+  // (1 - p, two products, a sum, on non-negative numbers), the sum over n at most m more, and
+  // counts that are dropped less than one. The transition: m additions for a mean, the row, the
+  // routes.
   const auto m = static_cast<double>(frame_.num_players());
-  const RewardRange& range = frame_.range(Player(0));
-  const double size =
-      std::max(std::abs(range.low), std::abs(range.high)) / (range.high - range.low);
   const auto longest = static_cast<double>(frame_.max_states() + num_routes());
-  return 2.0 * 0x1p-53 *
-         ((7.0 * m + 5.0) * std::max(size, 1.0) + (m + longest + 8.0) * largest_next);
+  return 2.0 * 0x1p-53 * (7.0 * m + 5.0 + (m + longest + 8.0) * largest_next);
+}
+
+double CongestionGame::law_defect() const noexcept {
+  double rows = 0.0;
+  double shares = 0.0;  // the f_b sum to more than one where their bases do
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    if (width_[cell] == 0) continue;
+    for (std::size_t b = 0; b < num_routes(); ++b) {
+      rows = std::max(rows, row_defect(row_of(cell, b)));
+    }
+    if (slope_of(cell) > 0.0) continue;
+    const auto base = std::span(options_.base).subspan(cell * num_routes(), num_routes());
+    shares = std::max(shares, row_defect(base));
+  }
+  return (shares + rows) * (1.0 + 0x1p-30);
 }
 
 void CongestionGame::add_law_to(Sha256& hash) const {

@@ -10,7 +10,9 @@
 //
 // J joint actions of A actions a player are 2 J A/(A - 1) multiply-adds per column for all of it,
 // however many players. Each sum is taken in the order of its index and lanes are columns, so the
-// bits depend on no vector width. Nothing is divided: probabilities may be 0.
+// bits depend on no vector width. Nothing is divided: probabilities may be 0. Sums over x are taken
+// in blocks of 128, and what is lost when these are added up is kept (core/compensated.h): so they
+// are as good as sums of 128 numbers, however many there are.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +21,7 @@
 #include <span>
 #include <utility>
 
+#include "vlearn/core/compensated.h"
 #include "vlearn/core/id.h"
 #include "vlearn/game/concepts.h"
 #include "vlearn/game/frame.h"
@@ -27,6 +30,8 @@ namespace vlearn {
 
 class JointSums {
  public:
+  static constexpr std::size_t kBlock = 128;
+
   /// `extra`: numbers of the workspace that the caller wants for itself.
   JointSums(const Profile& profile, std::size_t extra, Workspace& workspace);
 
@@ -99,6 +104,11 @@ class JointSums {
     void add(double factor, const Lanes& other) noexcept {
       for (std::size_t c = 0; c < W; ++c) values[c] += factor * other.values[c];
     }
+    void add_compensated(const Lanes& other, Lanes& lost) noexcept {
+      for (std::size_t c = 0; c < W; ++c) {
+        vlearn::add_compensated(values[c], lost.values[c], other.values[c]);
+      }
+    }
     void store(double* to) const noexcept {
       for (std::size_t c = 0; c < W; ++c) to[c] = values[c];
     }
@@ -123,19 +133,31 @@ class JointSums {
     std::array<double, B> policy;
     for (std::size_t a = 0; a < B; ++a) policy[a] = turn.policy[b + a];
     std::array<Lanes<W>, B> own{};
+    std::array<Lanes<W>, B> lost{};
     const double* row = turn.table + b * stride;
     double* rest = turn.rest;
-    for (const double before : turn.before) {
-      Lanes<W> sum{};
-      if (b > 0) sum = Lanes<W>::of(rest);
-      for (std::size_t a = 0; a < B; ++a) {
-        const Lanes<W> values = Lanes<W>::of(row + a * stride);
-        sum.add(policy[a], values);
-        if constexpr (kOwn) own[a].add(before, values);
+    for (std::size_t first = 0; first < turn.before.size(); first += kBlock) {
+      std::array<Lanes<W>, B> block{};
+      const std::size_t size = std::min(kBlock, turn.before.size() - first);
+      for (const double before : turn.before.subspan(first, size)) {
+        Lanes<W> sum{};
+        if (b > 0) sum = Lanes<W>::of(rest);
+        for (std::size_t a = 0; a < B; ++a) {
+          const Lanes<W> values = Lanes<W>::of(row + a * stride);
+          sum.add(policy[a], values);
+          if constexpr (kOwn) block[a].add(before, values);
+        }
+        sum.store(rest);
+        rest += W;
+        row += step;
       }
-      sum.store(rest);
-      rest += W;
-      row += step;
+      if constexpr (kOwn) {
+        if (first == 0) {
+          own = block;
+        } else {
+          for (std::size_t a = 0; a < B; ++a) own[a].add_compensated(block[a], lost[a]);
+        }
+      }
     }
     for (std::size_t a = 0; kOwn && a < B; ++a) own[a].store(turn.own + (b + a) * W);
   }

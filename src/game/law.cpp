@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "vlearn/core/checked.h"
+#include "vlearn/core/compensated.h"
 #include "vlearn/core/simplex.h"
 
 namespace vlearn {
@@ -20,6 +21,15 @@ std::optional<std::string> flaw_of(std::span<const double> probabilities) {
   const double sum = fixed_sum(probabilities);
   if (std::abs(sum - 1.0) <= kRowTolerance) return std::nullopt;
   return fmt::format("sums to {:.15g}, want 1", sum);
+}
+
+double row_defect(std::span<const double> probabilities) noexcept {
+  double sum = 0.0;
+  double lost = 0.0;
+  for (const double p : probabilities) add_compensated(sum, lost, p);
+  // sum - 1 is exact, because the two are close; each term was lost by 2^-104 of the sum at most.
+  return std::abs((sum - 1.0) + lost) * (1.0 + 0x1p-51) +
+         static_cast<double>(probabilities.size()) * 0x1p-100;
 }
 
 std::size_t TableCursor::take(std::initializer_list<std::uint64_t> sizes) {

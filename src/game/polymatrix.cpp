@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "vlearn/core/compensated.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
 #include "vlearn/game/law.h"
@@ -35,6 +36,7 @@ PolymatrixGame::PolymatrixGame(Frame frame, PolymatrixOptions options)
   if (frame_.zero_sum()) {
     throw Error(ErrorKind::input, "rewards", "the zero-sum form is not kept for polymatrix games");
   }
+  unit_rewards_.resize(options_.rewards.size());
   for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) check(cell);
 }
 
@@ -53,6 +55,7 @@ void PolymatrixGame::check(std::size_t cell) {
         check_distribution([&] { return place("transitions"); }, next_row(cell, position));
       }
       check_rewards(cell, Player(i), position, [&] { return place("rewards"); });
+      set_unit_rewards(cell, Player(i), position);
     }
   }
 }
@@ -60,7 +63,7 @@ void PolymatrixGame::check(std::size_t cell) {
 void PolymatrixGame::check_rewards(std::size_t cell,
                                    Player player,
                                    std::size_t position,
-                                   const std::function<std::string()>& place) {
+                                   const std::function<std::string()>& place) const {
   const auto refuse = [&](std::string problem) {
     throw Error(ErrorKind::input, place(), std::move(problem));
   };
@@ -92,13 +95,38 @@ void PolymatrixGame::check_rewards(std::size_t cell,
     }
   }
   const RewardRange& range = frame_.range(player);
-  const double width = range.high - range.low;
   const double rounding = static_cast<double>(begins.size() + 2) * 0x1p-53 * size;
   if (!(low >= range.low - rounding && high <= range.high + rounding)) {
     refuse(fmt::format("can be {} to {}, outside [{}, {}]", low, high, range.low, range.high));
   }
-  size += std::max(std::abs(range.low), std::abs(range.high));
-  largest_ = std::max(largest_, size / width);
+}
+
+void PolymatrixGame::set_unit_rewards(std::size_t cell, Player player, std::size_t position) {
+  const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
+  const std::span<const double> pays = pay_row(cell, position);
+  const std::span<double> units =
+      std::span(unit_rewards_).subspan(reward_begin_[cell] + position * pays.size(), pays.size());
+  const RewardRange& range = frame_.range(player);
+  const double width = range.high - range.low;
+  double rest = pays[position];
+  double lost = 0.0;
+  double size = std::abs(rest) + std::abs(range.low);
+  double most = 0.0;  // that the others can add, in [0, 1]
+  for (std::size_t j = 0; j + 1 < begins.size(); ++j) {
+    if (j == player.index()) continue;
+    const auto [least, largest] =
+        std::minmax_element(pays.begin() + begins[j], pays.begin() + begins[j + 1]);
+    add_compensated(rest, lost, *least);
+    size += std::abs(*least);
+    most += (*largest - *least) / width;
+    for (std::size_t k = begins[j]; k < begins[j + 1]; ++k) units[k] = (pays[k] - *least) / width;
+  }
+  add_compensated(rest, lost, -range.low);
+  const double unit = (rest + lost) / width;
+  units[position] = unit;
+  const auto m = static_cast<double>(begins.size());
+  const double above = unit + most - 1.0 - 2.0 * m * 0x1p-52;  // less what this sum is rounded
+  outside_ = std::max(outside_, std::max({0.0, -unit, above}) + m * 0x1p-102 * (size / width));
 }
 
 std::span<const double> PolymatrixGame::pay_row(std::size_t cell, std::size_t position) const {
@@ -144,14 +172,16 @@ void PolymatrixGame::backup(const Stage& stage,
   const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
   const std::size_t own = player.index();
   for (std::size_t a = 0; a < q.size(); ++a) {
-    const std::span<const double> row = pay_row(cell, begins[own] + a);
+    const std::size_t actions = begins.back();
+    const double* const row =
+        unit_rewards_.data() + reward_begin_[cell] + (begins[own] + a) * actions;
     double sum = row[begins[own] + a];
     for (std::size_t j = 0; j < frame_.num_players(); ++j) {
       if (j == own) continue;
       const std::span<const double> policy = profile[Player(j)];
       for (std::size_t b = 0; b < policy.size(); ++b) sum += policy[b] * row[begins[j] + b];
     }
-    q[a] = frame_.range(player).to_unit(sum);
+    q[a] = sum;
   }
   if (frame_.is_last(h)) return;
   const auto expect = [&](std::size_t position) { return dot(next_row(cell, position), next); };
@@ -176,13 +206,27 @@ void PolymatrixGame::backup_all(const Stage& stage,
 }
 
 double PolymatrixGame::backup_error(double largest_next) const noexcept {
-  // A sum over all actions of the others, each with a product; the terms may cancel, so the error
-  // is relative to the largest sum of absolute values, not to the range. sample() also cuts what
-  // rounding may put outside [0, 1].
+  // A sum over all actions of the others, each with a product and four roundings of its own; no
+  // term is negative, but for what law_defect() has. The part of the next state: a row, the actions
+  // of a player, and the players.
   const auto actions = static_cast<double>(frame_.max_profile_size());
   const auto m = static_cast<double>(frame_.num_players());
   const double rows = static_cast<double>(frame_.max_states()) + actions + m + 6.0;
-  return 2.0 * 0x1p-53 * ((actions + 2.0 * m + 8.0) * largest_ + rows * largest_next);
+  return 2.0 * 0x1p-53 * ((actions + 2.0 * m + 8.0) * (1.0 + outside_) + rows * largest_next);
+}
+
+double PolymatrixGame::law_defect() const noexcept {
+  const std::size_t m = frame_.num_players();
+  double rows = 0.0;
+  double shares = 0.0;
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    if (width_[cell] == 0) continue;
+    shares = std::max(shares, row_defect(std::span(options_.weights).subspan(cell * m, m)));
+    for (std::size_t position = 0; position < frame_.begins_of_cell(cell).back(); ++position) {
+      rows = std::max(rows, row_defect(next_row(cell, position)));
+    }
+  }
+  return std::max(outside_, (shares + rows) * (1.0 + 0x1p-30));
 }
 
 void PolymatrixGame::add_law_to(Sha256& hash) const {

@@ -9,6 +9,7 @@
 
 #include "joint_sums.h"
 #include "vlearn/core/checked.h"
+#include "vlearn/core/compensated.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
 #include "vlearn/game/law.h"
@@ -153,9 +154,12 @@ void add_next(const SparseRows& rows,
   }
   sums.add_own(table, q);
   if (values.empty()) return;
+  double* const lost = table + joints * m;
+  std::fill_n(lost, m, 0.0);
   sums.for_each_joint([&](std::size_t joint, double probability) {
     for (std::size_t j = 0; j < m; ++j) {
-      values[j] += probability * rows.expect(cell, joint, next.follow[Player(j)]);
+      add_compensated(values[j], lost[j],
+                      probability * rows.expect(cell, joint, next.follow[Player(j)]));
     }
   });
 }
@@ -241,6 +245,19 @@ double DenseRows::expect(std::size_t cell,
   return dot(row(cell, joint), values);
 }
 
+double DenseRows::defect() const noexcept {
+  double largest = 0.0;
+  for (std::size_t cell = 0; cell < width_.size(); ++cell) {
+    if (width_[cell] == 0) continue;
+    const std::size_t end = cell + 1 < begin_.size() ? begin_[cell + 1] : probabilities_.size();
+    const std::size_t rows = (end - begin_[cell]) / width_[cell];
+    for (std::size_t joint = 0; joint < rows; ++joint) {
+      largest = std::max(largest, row_defect(row(cell, joint)));
+    }
+  }
+  return largest;
+}
+
 State DenseRows::draw(std::size_t cell, std::size_t joint, double u) const noexcept {
   return State(marks_.sample(row(cell, joint), begin_[cell] + joint * width_[cell], u));
 }
@@ -291,12 +308,18 @@ double SparseRows::expect(std::size_t cell,
   return sum;
 }
 
+double SparseRows::defect() const noexcept {
+  double largest = 0.0;
+  for (std::size_t number = 0; number + 1 < tables_.begins.size(); ++number) {
+    // Rows of the last step are empty.
+    if (!row(number).empty()) largest = std::max(largest, row_defect(row(number)));
+  }
+  return largest;
+}
+
 State SparseRows::draw(std::size_t cell, std::size_t joint, double u) const noexcept {
-  const std::size_t row = first_row_[cell] + joint;
-  const std::size_t begin = tables_.begins[row];
-  const std::span<const double> probabilities =
-      std::span(tables_.probabilities).subspan(begin, tables_.begins[row + 1] - begin);
-  return State(tables_.successors[begin + vlearn::sample(probabilities, u)]);
+  const std::size_t number = first_row_[cell] + joint;
+  return State(tables_.successors[tables_.begins[number] + vlearn::sample(row(number), u)]);
 }
 
 template <class Rows>
@@ -428,7 +451,7 @@ void TabularGame<Rows>::backup_both(const Stage& stage,
   const std::size_t m = frame_.num_players();
   const std::size_t cell = frame_.cell(stage.h, stage.s);
   const std::size_t states = frame_.is_last(stage.h) ? 0 : frame_.num_states(stage.h.next());
-  const std::size_t room = joints_.count(cell) * columns_made_of(rows_, states, m);
+  const std::size_t room = joints_.count(cell) * columns_made_of(rows_, states, m) + m;
   const std::size_t made = unit_rewards_.empty() ? joints_.count(cell) * m : 0;
   const JointSums sums(stage.profile, room + made, workspace);
   if (made > 0) put_unit_rewards(cell, sums.extra().subspan(room));
@@ -450,15 +473,20 @@ double TabularGame<Rows>::backup_error(double largest_next) const noexcept {
   //   the reward map (4) or the product with a next value (1);
   //   in backup, for each other player a product and as many additions as it has actions;
   //   in one sweep, for each player after the own one the same, for each before it a product, and
-  //   as many additions as those have joint actions; to values, also for the own player a product
-  //   and its actions. A sparse row into values: a product for each player, and an addition for
-  //   each joint action;
+  //   as many additions as those have joint actions, but no more than a block of joint_sums.h and
+  //   two; to values, also for the own player a product and its actions. A sparse row into values:
+  //   a product for each player, and two additions, because what they lose is kept;
   //   an addition for each of a row's states.
   // The sums over joint actions and over actions share no player, so all is at most
   const double roundings = 5.0 + static_cast<double>(rows_.longest()) +
                            static_cast<double>(frame_.num_players() + frame_.max_profile_size()) +
-                           static_cast<double>(joints_.most());
+                           static_cast<double>(std::min(joints_.most(), JointSums::kBlock + 2));
   return 2.0 * roundings * 0x1p-53 * (1.0 + largest_next);
+}
+
+template <class Rows>
+double TabularGame<Rows>::law_defect() const noexcept {
+  return rows_.defect();
 }
 
 template <class Rows>

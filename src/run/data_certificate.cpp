@@ -59,8 +59,8 @@ void fill_alone(Certificate& certificate,
     one.deviation_upper = value_of(frame, player, own.upper + radius);
     one.value_lower = value_of(frame, player, *own.lower - radius);
     one.value_upper = can_follow ? one.deviation_upper : value_of(frame, player, horizon);
-    one.gap_upper =
-        up(width_of(frame, player) * own_gap(own, radius, horizon) + 2.0 * one.rounding);
+    one.gap_upper = up(difference_above(width_of(frame, player), own_gap(own, radius, horizon)) +
+                       2.0 * one.rounding);
     certificate.gap_upper = std::max(certificate.gap_upper, one.gap_upper);
     certificate.sum_upper += one.gap_upper;
   }
@@ -75,7 +75,7 @@ void fill_nash(Certificate& certificate,
   const double horizon = horizon_of(frame);
   const double gap = duality_gap(bounds[0], bounds[1], radius, horizon);
   certificate.gap_upper =
-      up(width_of(frame, Player(0)) * gap + 4.0 * rounding_of(frame, Player(0)));
+      up(difference_above(width_of(frame, Player(0)), gap) + 4.0 * rounding_of(frame, Player(0)));
   certificate.sum_upper = certificate.gap_upper;
   for (const Player player : all<Player>(2)) {
     PlayerCertificate& one = certificate.players[player.index()];

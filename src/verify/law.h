@@ -68,6 +68,61 @@ class Law {
   [[nodiscard]] virtual bool shares_work() const { return false; }
 };
 
+/// Where |sum - 1| of a row of probabilities lies, whose sum is below 2. Numbers are cut to whole
+/// multiples of 2^-60, and what is left of each to multiples of 2^-90: whole numbers add up without
+/// error, and n cuts take less than n 2^-90.
+class RowDefect {
+ public:
+  void add(double probability) {
+    const double scaled = probability * 0x1p60;
+    const double whole = std::floor(scaled);
+    coarse_ += static_cast<std::int64_t>(whole);
+    fine_ += static_cast<std::int64_t>(std::floor((scaled - whole) * 0x1p30));
+    ++terms_;
+  }
+  [[nodiscard]] Interval value() const {
+    const std::int64_t carry = fine_ >> 30U;
+    const auto ones = static_cast<double>(coarse_ + carry - (std::int64_t{1} << 60U)) * 0x1p-60;
+    const auto rest = static_cast<double>(fine_ - (carry << 30U)) * 0x1p-90;
+    const double size = std::abs(ones + rest);
+    const double cut = static_cast<double>(terms_) * 0x1p-90;
+    return {std::max(0.0, size * (1.0 - 0x1p-50) - cut), size * (1.0 + 0x1p-50) + cut};
+  }
+
+ private:
+  std::int64_t coarse_ = 0;
+  std::int64_t fine_ = 0;
+  std::uint64_t terms_ = 0;
+};
+
+/// How far a game's law is from one whose rows sum to one: of tables and of the first state from
+/// the numbers themselves, of other models as they say.
+[[nodiscard]] inline Interval law_defect_of(const AnyGame& game) {
+  const Frame& frame = frame_of(game);
+  RowDefect initial;
+  for (const double chance : frame.initial()) initial.add(chance);
+  const Interval rows = std::visit(
+      []<class Game>(const Game& model) {
+        if constexpr (requires { model.rows(); }) {
+          Interval largest;
+          const std::vector<std::uint32_t> width = model.frame().next_states();
+          const JointIndex joints(model.frame());
+          for (std::size_t cell = 0; cell < width.size(); ++cell) {
+            for (std::size_t joint = 0; width[cell] > 0 && joint < joints.count(cell); ++joint) {
+              RowDefect row;
+              model.rows().for_each(cell, joint, [&](State, double chance) { row.add(chance); });
+              largest = larger(largest, row.value());
+            }
+          }
+          return largest;
+        } else {
+          return Interval::of(model.law_defect());
+        }
+      },
+      game);
+  return larger(initial.value(), rows);
+}
+
 /// Of tables.
 template <class Num, class Game>
 class TableLaw final : public Law<Num> {

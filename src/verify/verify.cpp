@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "derive.h"
+#include "law.h"
 #include "numbers.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/float_environment.h"
@@ -18,7 +19,6 @@
 namespace vlearn {
 namespace {
 
-constexpr double kMostRounding = 1e-9;  // times H and the width of a player's rewards
 constexpr std::uint64_t kRationalVisits = 1000;
 constexpr double kRationalProducts = 2e6;  // of all visits: some seconds
 
@@ -41,9 +41,13 @@ void expect_in(const std::string& what, double stated, const Interval& derived, 
       fmt::format("{}: stated {}, derived [{}, {}]", what, stated, derived.low, derived.high)};
 }
 
-/// For numbers that follow from other stated ones by a few additions.
-void expect_follows(const std::string& what, double stated, double derived, double magnitude) {
-  if (std::abs(stated - derived) <= 0x1p-49 * magnitude) return;
+/// For numbers that follow from other stated ones by a few additions; all have the smallest
+/// positive number as their unit.
+void expect_follows(const std::string& what, double stated, double derived, double rounding) {
+  constexpr double smallest = std::numeric_limits<double>::denorm_min();
+  constexpr double largest = std::numeric_limits<double>::max();
+  const double finite = std::clamp(derived, -largest, largest);
+  if (std::abs(stated - finite) <= rounding + 16.0 * smallest) return;
   throw Refuted{
       fmt::format("{}: stated {}, but {} follows from the others", what, stated, derived)};
 }
@@ -186,13 +190,15 @@ struct ExactWork {
   std::uint64_t visits = 0;
   double digits = 1.0;  ///< how many times longer numbers are at the first step than at the last
 };
+/// Every step multiplies with chances: numbers grow with the steps that are still to come.
 ExactWork work_of(const PolicyLog& log, const Frame& frame) {
-  return {log.episodes() * frame.horizon(), 1.0};
+  return {log.episodes() * frame.horizon(), static_cast<double>(frame.horizon())};
 }
 /// Weights of 50 bits multiply with those of all next states, at every step.
 ExactWork work_of(const PolicyParts& table, const Frame& frame) {
-  return {table.weights().size(), std::pow(static_cast<double>(frame.max_states()),
-                                           static_cast<double>(frame.horizon() - 1))};
+  const auto horizon = static_cast<double>(frame.horizon());
+  return {table.weights().size(),
+          std::max(horizon, std::pow(static_cast<double>(frame.max_states()), horizon - 1.0))};
 }
 
 bool use_rationals(const AnyGame& game, const ExactWork& work, VerifyNumbers numbers) {
@@ -214,45 +220,87 @@ bool use_rationals(const AnyGame& game, const ExactWork& work, VerifyNumbers num
          kRationalProducts;
 }
 
+/// Routes of a congestion game.
+double num_routes(const AnyGame& game) {
+  const auto* const congestion = std::get_if<CongestionGame>(&game);
+  return congestion == nullptr ? 0.0 : static_cast<double>(congestion->num_routes());
+}
+
 /// Numbers in the user's units, from those that were derived in [0, 1] rewards.
 class Units {
  public:
   /// A policy that is off by `error` of each chance moves an expectation over m of them by less
   /// than 1.01 m error of at most H_h, and so the value of an episode by the sum of these over its
   /// steps.
-  Units(const Frame& frame, double error) : frame_(frame) {
-    const auto horizon = static_cast<double>(frame.horizon());
-    margin_ =
-        1.01 * static_cast<double>(frame.num_players()) * error * horizon * (horizon + 1.0) / 2.0;
+  Units(const AnyGame& game, double error) : frame_(frame_of(game)) {
+    const auto horizon = static_cast<double>(frame_.horizon());
+    const auto players = static_cast<double>(frame_.num_players());
+    margin_ = 1.01 * players * error * horizon * (horizon + 1.0) / 2.0;
+    // docs/theory/certificate_rounding.md
+    const Interval defect = law_defect_of(game);
+    const double sizes = static_cast<double>(frame_.max_states()) +
+                         players * (static_cast<double>(frame_.max_actions()) + 2.0) +
+                         num_routes(game) + 64.0;
+    least_rounding_ = defect.low * horizon * horizon;
+    most_rounding_ = horizon * (1e-9 + (horizon + 1.0) * (16.0 * sizes * 0x1p-53 + defect.high));
   }
 
   /// A value between 0 and H.
   [[nodiscard]] Interval value(Player player, double low, double high) const {
     const RewardRange& range = frame_.range(player);
     const auto horizon = static_cast<double>(frame_.horizon());
-    const double slack = 0x1p-49 * horizon * (std::abs(range.low) + std::abs(range.high));
+    const double slack = written(player);
     return {range.from_unit(low - margin_, horizon) - slack,
             range.from_unit(high + margin_, horizon) + slack};
+  }
+  /// What a value may lose where it is written as a double, twice.
+  [[nodiscard]] double written(Player player) const {
+    const RewardRange& range = frame_.range(player);
+    const double share = 0x1p-49 * static_cast<double>(frame_.horizon());
+    return share * std::abs(range.low) + share * std::abs(range.high);
   }
   [[nodiscard]] Interval value(Player player, const Interval& unit) const {
     return value(player, unit.low, unit.high);
   }
-  /// Two players' values less the H that they share.
-  [[nodiscard]] Interval excess(const Interval& a, const Interval& b) const {
-    const RewardRange& range = frame_.range(Player(0));
-    const double width = range.high - range.low;
-    const auto horizon = static_cast<double>(frame_.horizon());
-    const double slack = 2.0 * margin_ + 0x1p-49 * horizon;
-    return {width * (a.low + b.low - horizon - slack), width * (a.high + b.high - horizon + slack)};
+  /// The difference of two values of a player: nothing is lost to where its rewards begin.
+  [[nodiscard]] Interval gain(Player player, const Interval& a, const Interval& b) const {
+    return scaled(player, a.low - b.high - slack(), a.high - b.low + slack());
   }
+  /// Two players' values less the H that they share. Their widths are the same, or nearly so.
+  [[nodiscard]] Interval excess(const Interval& a, const Interval& b) const {
+    const auto horizon = static_cast<double>(frame_.horizon());
+    const double low = a.low + b.low - horizon - slack();
+    const double high = a.high + b.high - horizon + slack();
+    const Interval first = scaled(Player(0), low, high);
+    const Interval second = scaled(Player(1), low, high);
+    return {std::min(first.low, second.low), std::max(first.high, second.high)};
+  }
+  /// What rows that do not sum to one take at least,
+  [[nodiscard]] double least_rounding(Player player) const {
+    return width(player) * least_rounding_;
+  }
+  /// and what is allowed at most.
   [[nodiscard]] double most_rounding(Player player) const {
-    const RewardRange& range = frame_.range(player);
-    return kMostRounding * static_cast<double>(frame_.horizon()) * (range.high - range.low);
+    return width(player) * most_rounding_ + 4.0 * std::numeric_limits<double>::denorm_min();
   }
 
  private:
+  [[nodiscard]] double width(Player player) const {
+    return frame_.range(player).high - frame_.range(player).low;
+  }
+  /// A difference of values in the user's units.
+  [[nodiscard]] Interval scaled(Player player, double low, double high) const {
+    return {width(player) * low, width(player) * high};
+  }
+  /// Of a difference of two values, each off by the margin: and of its roundings.
+  [[nodiscard]] double slack() const {
+    return 2.0 * margin_ + 0x1p-49 * static_cast<double>(frame_.horizon());
+  }
+
   const Frame& frame_;
   double margin_ = 0.0;
+  double least_rounding_ = 0.0;  // in units of [0, 1]
+  double most_rounding_ = 0.0;
 };
 
 bool is_independent(const Certificate& certificate) {
@@ -302,6 +350,11 @@ void check_player(const Certificate& certificate,
     throw Refuted{fmt::format("{}rounding: stated {}, at most {} is allowed", place, own.rounding,
                               units.most_rounding(player))};
   }
+  if (own.rounding < units.least_rounding(player)) {
+    throw Refuted{fmt::format(
+        "{}rounding: stated {}, at least {} is needed: rows of the game sum to one only nearly",
+        place, own.rounding, units.least_rounding(player))};
+  }
   expect_in(place + "value.lower", own.value_lower, verified.value_lower, own.rounding);
   expect_in(place + "value.upper", own.value_upper, verified.value_upper, own.rounding);
   expect_in(place + "deviation.upper", own.deviation_upper, verified.deviation_upper, own.rounding);
@@ -314,23 +367,37 @@ void check_player(const Certificate& certificate,
   expect_in(place + "deviation.lower", *own.deviation_lower, lower, own.rounding);
 }
 
-/// Of one player: what follows from the numbers that were checked.
-void check_gap(const Certificate& certificate, std::size_t j, const Interval& excess) {
-  const PlayerCertificate& own = certificate.players[j];
-  const std::string place = fmt::format("players[{}].gap.", j);
-  const double magnitude = std::abs(own.deviation_upper) + std::abs(own.value_lower) +
-                           std::abs(own.value_upper) + own.rounding;
+/// Of one player: what follows from the numbers that were checked. Where rewards are far from 0,
+/// these have lost digits that the gap has: so it is also held against what was derived.
+void check_gap(const Certificate& certificate,
+               const Units& units,
+               Player player,
+               const Derived& derived,
+               const Interval& excess) {
+  const PlayerCertificate& own = certificate.players[player.index()];
+  const std::string place = fmt::format("players[{}].gap.", player.index());
+  const double lost = 2.0 * units.written(player) + 0x1p-49 * own.rounding;
+  const double room = 4.0 * own.rounding;
+  const bool optimal = certificate.target == Target::optimal;
+  const Interval& best = optimal ? derived.optimum : derived.deviate;
   if (is_independent(certificate)) {
-    const double room = 4.0 * own.rounding;
     expect_in(place + "upper", own.gap_upper, {excess.low, excess.high + room}, 0.0);
   } else {
+    const Interval gain = units.gain(player, best, derived.follow);
     expect_follows(place + "upper", own.gap_upper,
-                   own.deviation_upper - own.value_lower + 2.0 * own.rounding, magnitude);
+                   own.deviation_upper - own.value_lower + 2.0 * own.rounding, lost);
+    expect_in(place + "upper", own.gap_upper, {gain.low, gain.high + room}, 0.0);
   }
   if (!own.gap_lower) return;
   if (!own.deviation_lower) throw Refuted{place + "lower: stated without a deviation"};
   expect_follows(place + "lower", *own.gap_lower,
-                 *own.deviation_lower - own.value_upper - 2.0 * own.rounding, magnitude);
+                 *own.deviation_lower - own.value_upper - 2.0 * own.rounding, lost);
+  if (is_independent(certificate)) return;
+  Interval gain = units.gain(player, derived.earned.value_or(best), derived.follow);
+  if (own.witness.empty() && !is_exact(certificate)) {
+    gain.low = -std::numeric_limits<double>::infinity();  // as the deviation that it follows from
+  }
+  expect_in(place + "lower", *own.gap_lower, {gain.low - room, gain.high}, 0.0);
 }
 
 void check_totals(const Certificate& certificate, const Interval& excess, const Interval& earned) {
@@ -338,12 +405,13 @@ void check_totals(const Certificate& certificate, const Interval& excess, const 
   double sum = 0.0;
   std::optional<double> largest_lower;
   std::optional<double> sum_lower = 0.0;
-  double magnitude = 0.0;
+  double lost = 0.0;  // where as many numbers are added up
   double rounding = 0.0;
+  const double share = 0x1p-51 * static_cast<double>(certificate.players.size() + 4);
   for (const PlayerCertificate& own : certificate.players) {
     largest = std::max(largest, own.gap_upper);
     sum += own.gap_upper;
-    magnitude += std::abs(own.gap_upper) + std::abs(own.gap_lower.value_or(0.0));
+    lost += share * std::abs(own.gap_upper) + share * std::abs(own.gap_lower.value_or(0.0));
     rounding = std::max(rounding, own.rounding);
     if (own.gap_lower)
       largest_lower = std::max(largest_lower.value_or(*own.gap_lower), *own.gap_lower);
@@ -351,7 +419,7 @@ void check_totals(const Certificate& certificate, const Interval& excess, const 
         sum_lower && own.gap_lower ? std::optional(*sum_lower + *own.gap_lower) : std::nullopt;
   }
   const double room = 4.0 * rounding;
-  expect_follows("gap.upper", certificate.gap_upper, largest, magnitude);
+  expect_follows("gap.upper", certificate.gap_upper, largest, lost);
   const bool independent = is_independent(certificate);
   if (independent) {
     expect_in("sum.upper", certificate.sum_upper, {excess.low, excess.high + room}, 0.0);
@@ -362,15 +430,15 @@ void check_totals(const Certificate& certificate, const Interval& excess, const 
       largest_lower = std::max(largest_lower.value_or(half), half);
     }
   } else {
-    expect_follows("sum.upper", certificate.sum_upper, sum, magnitude);
+    expect_follows("sum.upper", certificate.sum_upper, sum, lost);
     if (certificate.sum_lower) {
       if (!sum_lower) throw Refuted{"sum.lower: stated, but not for all players"};
-      expect_follows("sum.lower", *certificate.sum_lower, *sum_lower, magnitude);
+      expect_follows("sum.lower", *certificate.sum_lower, *sum_lower, lost);
     }
   }
   if (!certificate.gap_lower) return;
   if (!largest_lower) throw Refuted{"gap.lower: stated, but for no player"};
-  expect_follows("gap.lower", *certificate.gap_lower, *largest_lower, magnitude);
+  expect_follows("gap.lower", *certificate.gap_lower, *largest_lower, lost);
 }
 
 std::vector<Derived> derive_all(DeriveTask& task, const Certificate& certificate, bool rationals) {
@@ -442,7 +510,7 @@ void check(const AnyGame& game,
   task.parallel = options.parallel;
   verdict.rationals = use_rationals(game, work_of(policies.front(), frame), options.numbers);
   const std::vector<Derived> derived = derive_all(task, certificate, verdict.rationals);
-  const Units units(frame, replay_error(policies));
+  const Units units(game, replay_error(policies));
   verdict.players = in_units(certificate, frame, units, derived);
   Interval excess;
   Interval earned;
@@ -456,7 +524,7 @@ void check(const AnyGame& game,
   }
   for (const Player player : all<Player>(policies.size())) {
     check_player(certificate, units, player, verdict.players[player.index()]);
-    check_gap(certificate, player.index(), excess);
+    check_gap(certificate, units, player, derived[player.index()], excess);
   }
   check_totals(certificate, excess, earned);
 }

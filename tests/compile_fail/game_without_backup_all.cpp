@@ -29,6 +29,7 @@ struct Model {
                   vlearn::Workspace&) const {}
 #endif
   double backup_error(double) const { return 0.0; }
+  double law_defect() const { return 0.0; }
   void add_law_to(vlearn::Sha256&) const {}
 };
 

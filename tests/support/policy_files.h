@@ -9,6 +9,7 @@
 #include <fstream>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,7 +27,7 @@ inline void write_bytes(const std::filesystem::path& path, std::span<const std::
 }
 
 struct Training {
-  std::string game;
+  std::string game = {};
   Target target = Target::cce;
   RuleName rule = RuleName::ftrl;
   bool control_variate = false;
@@ -36,7 +37,9 @@ struct Training {
 
 class TrainedRun {
  public:
-  explicit TrainedRun(const Training& training) : game_(make_game(training.game)) {
+  explicit TrainedRun(const Training& training) : TrainedRun(make_game(training.game), training) {}
+  /// Of a game that has no name.
+  TrainedRun(AnyGame game, const Training& training) : game_(std::move(game)) {
     LearnerOptions options = preset_options(Preset::practical, training.target);
     options.rule = training.rule;
     options.control_variate = training.control_variate;

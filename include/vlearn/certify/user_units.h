@@ -1,7 +1,10 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all certificates begin with, and how numbers get into the user's units.
+// What all certificates begin with, and how numbers get into the user's units. With rewards in
+// [low, high] a sum x of H rewards in [0, 1] is H low + (high - low) x, rounded to a double; the
+// difference of two sums is (high - low) (x - y), in which no digit is lost to a low that is far
+// from 0 (docs/theory/certificate_rounding.md).
 #pragma once
 
 #include <cmath>
@@ -20,13 +23,7 @@ namespace vlearn {
   return frame.range(player).high - frame.range(player).low;
 }
 
-/// A value in the user's units is off by this where it is off by `rounding` in units of [0, 1].
-[[nodiscard]] inline double user_rounding(const Frame& frame, Player player, double rounding) {
-  const RewardRange& range = frame.range(player);
-  const double largest = std::max(std::abs(range.low), std::abs(range.high));
-  return width_of(frame, player) * rounding + 8.0 * 0x1p-53 * largest * horizon_of(frame);
-}
-
+/// A value, off by 2^-50 H max(|low|, |high|) at most.
 [[nodiscard]] inline double to_user(const Frame& frame, Player player, double value) {
   return frame.range(player).from_unit(value, horizon_of(frame));
 }
@@ -37,6 +34,22 @@ namespace vlearn {
 }
 [[nodiscard]] inline double down(double x) {
   return std::nextafter(x, -std::numeric_limits<double>::infinity());
+}
+
+/// In the user's units a difference of two numbers in those of [0, 1]: at least, and at most. The
+/// difference, the width and their product are each off by 2^-53 of themselves; up() and down()
+/// cover a product too small to have all digits.
+[[nodiscard]] inline double difference_above(double width, double x) {
+  const double product = width * x;
+  return up(product + 0x1p-50 * std::abs(product));
+}
+[[nodiscard]] inline double difference_below(double width, double x) {
+  return -difference_above(width, -x);
+}
+
+/// How far off a number is, in the user's units.
+[[nodiscard]] inline double user_rounding(const Frame& frame, Player player, double rounding) {
+  return difference_above(width_of(frame, player), rounding);
 }
 
 [[nodiscard]] Certificate begin_certificate(const Frame& frame,

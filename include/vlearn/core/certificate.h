@@ -5,8 +5,9 @@
 // game, `vlearn.certificate/1`. It names the policy by the hashes of its files and the game by the
 // hash of its law, and says enough for somebody else to compute every number again.
 //
-// Numbers are in the user's reward units, as sums over an episode. Each stated number x of a player
-// is within that player's `rounding` of what it stands for.
+// Numbers are in the user's reward units, as sums over an episode. What a player's value and
+// deviation stand for is within that player's `rounding` of them, but for what is lost where they
+// are written as doubles; gaps lose nothing to that (docs/theory/certificate_rounding.md).
 #pragma once
 
 #include <array>
@@ -73,7 +74,7 @@ struct PlayerCertificate {
   double deviation_upper = 0.0;
   /// and at least this, which the witness earns; nothing where no witness was evaluated.
   std::optional<double> deviation_lower = std::nullopt;
-  /// How far off each of the numbers above may be.
+  /// How far off each of the numbers above may be, and 2^-50 of H times the largest reward more.
   double rounding = 0.0;
   /// What a deviation gains: deviation - value, widened by 2 rounding on either side.
   double gap_upper = 0.0;
@@ -82,9 +83,10 @@ struct PlayerCertificate {
   /// each action that was recommended, else of each cell. Cells in the order of steps, then states.
   std::vector<std::uint32_t> witness;
   // Of a sampled certificate, without bias and without promise: what the policy and the witness are
-  // worth.
+  // worth, and the difference, which has digits that these may have lost.
   std::optional<double> value_estimate = std::nullopt;
   std::optional<double> deviation_estimate = std::nullopt;
+  std::optional<double> gap_estimate = std::nullopt;  ///< nothing: the difference of the two
 };
 
 struct Certificate {

@@ -54,6 +54,8 @@ class CallbackGame {
                   const ActionValues& q,
                   Workspace& workspace) const;
   [[nodiscard]] double backup_error(double largest_next) const noexcept;
+  /// Asks for the law of every joint action.
+  [[nodiscard]] double law_defect() const;
   void add_law_to(Sha256& hash) const;
 
  private:
@@ -66,7 +68,6 @@ class CallbackGame {
   Frame frame_;
   std::string name_;
   LawFunction law_;
-  double most_joint_ = 0.0;  // joint actions of one cell
 };
 
 }  // namespace vlearn

@@ -117,9 +117,16 @@ concept HasBackupAll = requires(const G& game,
 /// backup_error(v): no q[b] is off by more than this when all next values lie in [0, v] and every
 /// policy is non-negative and sums to one. (One that sums to 1 + d may move q by |d| (1 + v) more,
 /// in a way of the model's own: a probability that is not stated may be 1 minus the others.)
+///
+/// law_defect(): how far the law is from one whose rows sum to one. Models keep rows as they were
+/// given, within kRowTolerance of a sum of one, and backups use them as they are. For each (step,
+/// state, joint action) some distribution of next states is within law_defect() of the row that
+/// backups use, in the sum of absolute differences. Rewards in [0, 1] are outside of it by no more
+/// than law_defect() either.
 template <class G>
 concept StatesItsError = requires(const G& game, double largest_next) {
   { game.backup_error(largest_next) } -> std::same_as<double>;
+  { game.law_defect() } -> std::same_as<double>;
 };
 
 /// add_law_to(hash): everything that determines play, nothing else (no names).

@@ -74,12 +74,15 @@ class CongestionGame {
                    const ActionValues& q,
                    Workspace& workspace) const;
   [[nodiscard]] double backup_error(double largest_next) const noexcept;
+  [[nodiscard]] double law_defect() const noexcept;
   void add_law_to(Sha256& hash) const;
 
  private:
   void fill_in_routes();
   void check() const;
   [[nodiscard]] std::span<const double> rewards_of(std::size_t cell, std::size_t route) const;
+  /// The same in [0, 1].
+  [[nodiscard]] std::span<const double> unit_rewards_of(std::size_t cell, std::size_t route) const;
   [[nodiscard]] std::span<const double> row_of(std::size_t cell, std::size_t route) const;
   [[nodiscard]] double base_of(std::size_t cell, std::size_t route) const noexcept;
   [[nodiscard]] double base_sum(std::size_t cell) const noexcept;
@@ -93,7 +96,7 @@ class CongestionGame {
                     std::span<double> chances) const noexcept;
   /// What the profile of a stage means to each player on each route, [player][route].
   struct Crowd {
-    std::span<double> rewards;  ///< expected, user's units
+    std::span<double> rewards;  ///< expected, in [0, 1]
     std::span<double> others;   ///< expected number on it
   };
   [[nodiscard]] Crowd crowd_at(const Stage& stage, Workspace& workspace) const;
@@ -116,6 +119,7 @@ class CongestionGame {
 
   Frame frame_;
   CongestionOptions options_;
+  std::vector<double> unit_rewards_;  // as options_.rewards; empty where these are the same numbers
   std::vector<std::size_t> transition_begin_;  // of each cell
   std::vector<std::uint32_t> width_;           // next states of each cell
   std::vector<std::size_t> route_begin_;       // of each cell in options_.routes

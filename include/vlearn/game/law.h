@@ -26,6 +26,9 @@ inline constexpr double kRowTolerance = 1e-12;
 /// What is wrong with a distribution: an entry that is not a probability, or its sum.
 [[nodiscard]] std::optional<std::string> flaw_of(std::span<const double> probabilities);
 
+/// |sum - 1|: at least, and above it by less than n 2^-99 and 2^-50 of itself.
+[[nodiscard]] double row_defect(std::span<const double> probabilities) noexcept;
+
 /// Throws Error (input) at place() unless all values are finite, non-negative and sum to one.
 template <std::invocable Place>
 void check_distribution(const Place& place, std::span<const double> probabilities) {

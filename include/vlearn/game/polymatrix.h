@@ -64,15 +64,17 @@ class PolymatrixGame {
                   const ActionValues& q,
                   Workspace& workspace) const;
   [[nodiscard]] double backup_error(double largest_next) const noexcept;
+  [[nodiscard]] double law_defect() const noexcept;
   void add_law_to(Sha256& hash) const;
 
  private:
   void check(std::size_t cell);
-  /// Of one action; also keeps the largest sum for backup_error().
+  /// Of one action.
   void check_rewards(std::size_t cell,
                      Player player,
                      std::size_t position,
-                     const std::function<std::string()>& place);
+                     const std::function<std::string()>& place) const;
+  void set_unit_rewards(std::size_t cell, Player player, std::size_t position);
   /// Rewards of (player, action) against every action of everyone: a row of the block.
   [[nodiscard]] std::span<const double> pay_row(std::size_t cell, std::size_t position) const;
   [[nodiscard]] std::span<const double> next_row(std::size_t cell, std::size_t position) const;
@@ -85,8 +87,11 @@ class PolymatrixGame {
   std::vector<std::uint32_t> width_;           // next states of each cell
   std::vector<std::size_t> reward_begin_;      // of each cell
   std::vector<std::size_t> transition_begin_;  // of each cell
-  double largest_ =
-      1.0;  // sum of absolute rewards that one action can meet, over the range's width
+  // As options_.rewards, such that the sum is the reward in [0, 1]: for each player what is above
+  // the least that its actions pay; and the rest, where the own action meets itself.
+  std::vector<double> unit_rewards_;
+  // How far a reward may be outside of [0, 1] because the range was rounded, and its map.
+  double outside_ = 0.0;
 };
 
 }  // namespace vlearn

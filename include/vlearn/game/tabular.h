@@ -94,6 +94,8 @@ class DenseRows {
   /// The most additions that expect() makes.
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
   [[nodiscard]] const Tables& tables() const noexcept { return probabilities_; }
+  /// The largest row_defect().
+  [[nodiscard]] double defect() const noexcept;
   /// The rows of a cell follow each other.
   [[nodiscard]] std::span<const double> row(std::size_t cell, std::size_t joint) const noexcept {
     return std::span(probabilities_).subspan(begin_[cell] + joint * width_[cell], width_[cell]);
@@ -134,9 +136,15 @@ class SparseRows {
     }
   }
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
+  [[nodiscard]] double defect() const noexcept;
   [[nodiscard]] const Tables& tables() const noexcept { return tables_; }
 
  private:
+  [[nodiscard]] std::span<const double> row(std::size_t number) const noexcept {
+    const std::size_t begin = tables_.begins[number];
+    return std::span(tables_.probabilities).subspan(begin, tables_.begins[number + 1] - begin);
+  }
+
   std::vector<std::size_t> first_row_;  // of each cell
   Tables tables_;
   std::size_t longest_ = 0;
@@ -181,6 +189,7 @@ class TabularGame {
                    const ActionValues& q,
                    Workspace& workspace) const;
   [[nodiscard]] double backup_error(double largest_next) const noexcept;
+  [[nodiscard]] double law_defect() const noexcept;
   void add_law_to(Sha256& hash) const;
 
   /// The mean reward of a joint action in [0, 1].

@@ -142,6 +142,14 @@ TEST(Certificate, SaysHowItWasSampled) {
       << text;
   EXPECT_NE(text.find(R"("estimate": {"value": 0.225, "deviation": 0.2, "gap": -0.0)"),
             std::string::npos);
+  // Where rewards are far from 0, the difference has digits that the two have lost.
+  Certificate far = certificate;
+  for (PlayerCertificate& player : far.players) {
+    player.value_estimate = 1e15;
+    player.deviation_estimate = 1e15;
+    player.gap_estimate = 0.03125;
+  }
+  EXPECT_EQ(there_and_back(far).players[1].gap_estimate, 0.03125);
   // Without it nothing is said of any of that.
   for (const char* word : {"method", "estimate", "confidence"}) {
     EXPECT_EQ(to_json(nested()).find(word), std::string::npos);
