@@ -231,25 +231,6 @@ Metrics read_metrics(const std::filesystem::path& run, const MetricsShape& shape
   return metrics;
 }
 
-std::optional<double> read_seconds(const std::filesystem::path& run, std::size_t num_players) {
-  const std::filesystem::path file = run / "timing.jsonl";
-  std::error_code failure;
-  if (!std::filesystem::exists(file, failure)) return std::nullopt;
-  const FileBytes bytes = FileBytes::read(file, most_bytes(num_players));
-  const std::string_view text = bytes.text().substr(0, bytes.text().rfind('\n') + 1);
-  if (text.empty()) return std::nullopt;
-  std::optional<double> of_last;
-  double before = 0.0;
-  for_each_row(parse_lines(text, file), [&](const JsonValue& row) {
-    std::optional<double> seconds = number_in(row, "seconds");
-    if (!seconds) seconds = number_in(row, "cpu_seconds");
-    if (!seconds) return;
-    if (of_last && *seconds < *of_last) before += *of_last;
-    of_last = seconds;
-  });
-  return of_last ? std::optional(before + *of_last) : std::nullopt;
-}
-
 std::vector<std::uint64_t> read_visits(const std::filesystem::path& run, const Frame& frame) {
   const std::filesystem::path file = run / "tables.safetensors";
   std::error_code failure;

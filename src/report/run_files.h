@@ -63,11 +63,6 @@ struct Metrics {
 };
 [[nodiscard]] Metrics read_metrics(const std::filesystem::path& run, const MetricsShape& shape);
 
-/// Seconds by timing.jsonl, of whole lines; nothing where there are none. A run that was gone on
-/// with has had several processes, and each counts from 0: of each the largest is added.
-[[nodiscard]] std::optional<double> read_seconds(const std::filesystem::path& run,
-                                                 std::size_t num_players);
-
 /// How often each (step, state) was visited, of runs that keep no history: from tables.safetensors.
 /// Empty where it is missing. Throws Error for tables of another shape, before they are read:
 /// input, or resource where they are larger than those of the game can be.

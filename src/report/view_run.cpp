@@ -419,7 +419,6 @@ RunView view_run(const std::filesystem::path& path, const ViewOptions& options) 
   view.config = members_of(config.document);
   view.group = group_of(view.config);
   view.command = command_of(config, game.game, word_of(run, options));
-  view.seconds = read_seconds(path, frame.num_players());
   view.num_cells = count_cells(frame);
   view.certificate = certificate_at(certificate_path(path), run, result, view);
   view.sampled = certificate_at(sampled_path(path), run, result, view);

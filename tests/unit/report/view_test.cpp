@@ -443,7 +443,6 @@ TEST(View, SaysWhatRunItIs) {
   EXPECT_EQ(view.algorithm, "v-learning");
   EXPECT_EQ(view.stopped, "episodes");
   EXPECT_EQ(view.episodes, 30U);
-  EXPECT_EQ(view.seconds, 0.25);
   const LoadedGame game = load_game("fishery");
   const Frame& frame = frame_of(game.game);
   EXPECT_EQ(frame.initial()[view.game.first_state.value()], std::ranges::max(frame.initial()));
@@ -650,24 +649,6 @@ TEST(View, TablesLargerThanTheGameAreNotRead) {
   EXPECT_FALSE(refused(1, 10));
   EXPECT_TRUE(refused(2, 10)) << "another shape";
   EXPECT_TRUE(refused(1, std::uint64_t{1} << 18U)) << "2 MiB beside one state and three actions";
-}
-
-TEST(View, SecondsAreOfAllProcesses) {
-  const TemporaryFolder folder;
-  const std::filesystem::path run = folder / "run";
-  write_run(run, learned_run("rps", Preset::fast, Target::nash, 30));
-  const auto seconds = [&](const std::string& text) {
-    put(run / "timing.jsonl", text);
-    return view_run(run, {.verify = false, .policies = false}).seconds;
-  };
-  const std::string first = "{\"episode\":1,\"seconds\":1.5}\n{\"episode\":2,\"seconds\":2.5}\n";
-  const std::string second = "{\"episode\":2,\"seconds\":0.25}\n{\"episode\":3,\"seconds\":4}\n";
-  EXPECT_EQ(seconds(first), 2.5);
-  EXPECT_EQ(seconds(first + second), 6.5);
-  EXPECT_EQ(seconds(first + second + "{\"episode\":3,\"seconds\":1}\n{\"epi"), 7.5);
-  EXPECT_EQ(seconds("{\"cpu_seconds\":1}\n{\"cpu_seconds\":2}\n"), 2.0);
-  EXPECT_EQ(seconds(""), std::nullopt);
-  EXPECT_THROW(static_cast<void>(seconds(first + "[1]\n")), Error);
 }
 
 TEST(View, LongMetricsAreRead) {
