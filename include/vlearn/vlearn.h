@@ -38,6 +38,7 @@
 #include "vlearn/core/alpha.h"                    // IWYU pragma: export
 #include "vlearn/core/cancel.h"                   // IWYU pragma: export
 #include "vlearn/core/certificate.h"              // IWYU pragma: export
+#include "vlearn/core/choice.h"                   // IWYU pragma: export
 #include "vlearn/core/compensated.h"              // IWYU pragma: export
 #include "vlearn/core/container.h"                // IWYU pragma: export
 #include "vlearn/core/cpu_time.h"                 // IWYU pragma: export

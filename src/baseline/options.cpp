@@ -8,6 +8,7 @@
 #include <cmath>
 #include <string>
 
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/log.h"
 #include "vlearn/core/random.h"
@@ -54,7 +55,16 @@ BaselineOptions usual_options(BaselineName algorithm, const Frame& frame) noexce
   return options;
 }
 
+void check_choices(const BaselineOptions& options) {
+  check_choice("algorithm", options.algorithm, kBaselineNames);
+  check_choice("target", options.target, kTargetNames);
+  check_choice("bonus", options.bonus, kBaselineBonusNames);
+  check_choice("replan", options.replan, kReplanNames);
+  check_choice("output", options.output, kBaselineOutputNames);
+}
+
 void check_options(const Frame& frame, const BaselineOptions& options) {
+  check_choices(options);
   const std::string name(name_of(options.algorithm));
   const auto refuse = [&](const std::string& problem, const std::string& fix) {
     return Error(ErrorKind::usage, name, problem, fix);

@@ -11,6 +11,7 @@
 #include <limits>
 #include <utility>
 
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/version.h"
 #include "vlearn/game/joint_profile.h"
@@ -219,6 +220,7 @@ Certificate begin_certificate(const Frame& frame,
                               Target target,
                               std::uint64_t weights,
                               std::uint64_t episodes) {
+  check_choice("target", target, kTargetNames);
   Certificate certificate;
   certificate.version = build_info().version;
   certificate.game = title.game;
@@ -297,6 +299,9 @@ RunCertifier::RunCertifier(const AnyGame& game,
                            CertifiedOutput output,
                            Stream stream)
     : frame_(frame_of(game)), target_(target), output_(output) {
+  check_choice("target", target, kTargetNames);
+  check_choice("output", output, kCertifiedOutputNames);
+  check_choice("stream", stream, std::size_t{2});
   if (output == CertifiedOutput::nested) {
     nested_ = make_nested_certifier(game, target, weights);
   } else {

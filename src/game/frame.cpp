@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "vlearn/core/checked.h"
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
 #include "vlearn/game/law.h"
@@ -58,6 +59,7 @@ Frame::Frame(FrameOptions options) : options_(std::move(options)) {
 
 void Frame::check_sizes() const {
   const FrameOptions& o = options_;
+  check_choice("noise", o.noise, std::size_t{3});
   if (o.num_players < 1 || o.num_players >= kMaxPlayers) {
     refuse("players", fmt::format("there are {}", o.num_players), "want 1 to 16777215");
   }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 
 namespace vlearn {
@@ -86,6 +87,8 @@ PolicyPlayer::PolicyPlayer(const PolicyFile& file, const ExecuteOptions& options
       index_key_(stream_key(options.index_seed)),
       action_key_(stream_key(options.private_seed)) {
   const StartRule& start = options.start;
+  check_choice("start.kind", start.kind, std::size_t{3});
+  check_choice("output", options.output, std::size_t{2});
   if (start.kind == StartRule::Kind::at &&
       (start.episode < 1 || start.episode > file.episodes() + 1)) {
     throw Error(ErrorKind::usage, "start",

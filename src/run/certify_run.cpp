@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/run/certify_run.h"
 
+#include "vlearn/core/choice.h"
 #include "vlearn/core/container.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/hash.h"
@@ -78,6 +79,9 @@ CertificateTitle certificate_title(const RunTitle& run,
 Certificate certify_stored(const StoredRun& run,
                            const LoadedGame& game,
                            const CertifyOptions& options) {
+  check_choices(run.config);
+  check_choice("output", options.output, kCertifiedOutputNames);
+  check_choice("start", options.start, kCertifiedStartNames);
   const Frame& frame = frame_of(game.game);
   const Target target = run.config.learner.target;
   if (options.output == CertifiedOutput::table) return certify_tables(run, game, options.parallel);

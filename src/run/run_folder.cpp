@@ -299,6 +299,7 @@ std::string run_name(std::string_view game, std::uint64_t seed) {
 }
 
 std::string config_to_json(const RunTitle& title, const LearnConfig& config) {
+  check_choices(config);
   const LearnerOptions& learner = config.learner;
   JsonWriter json;
   json.begin_object().member("schema", kConfigSchema);
@@ -555,6 +556,7 @@ void write_exact(JsonWriter& json, const Certificate& certificate) {
 }
 
 std::string config_to_json(const RunTitle& title, const SolveConfig& config) {
+  check_choices(config);
   JsonWriter json;
   json.begin_object().member("schema", kSolveConfigSchema);
   json.member("version", build_info().version).member("game", title.game);

@@ -10,6 +10,7 @@
 
 #include "derive.h"
 #include "numbers.h"
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/float_environment.h"
 #include "vlearn/core/hash.h"
@@ -463,6 +464,10 @@ Verdict verify(const AnyGame& game,
                const Certificate& certificate,
                const VerifyOptions& options) {
   const DefaultFloatEnvironment environment;
+  check_choice("numbers", options.numbers, std::size_t{3});
+  check_choice("target", certificate.target, kTargetNames);
+  check_choice("output", certificate.output, kCertifiedOutputNames);
+  check_choice("start", certificate.start, kCertifiedStartNames);
   if (certificate.method && !is_sampled(certificate)) {
     throw Error(
         ErrorKind::usage, "certificate",

@@ -37,6 +37,9 @@ struct LearnConfig {
   CertifiedOutput output = CertifiedOutput::nested;
 };
 
+/// Throws Error (usage) that names the field where a choice is no enumerator of its type.
+void check_choices(const LearnConfig& config);
+
 /// The output that suits a preset in a game: of `fast` the averages for nash, the Markov mixture
 /// where joint actions can be listed, else the nested policy.
 [[nodiscard]] CertifiedOutput natural_output(const AnyGame& game, Preset preset, Target target);
