@@ -76,9 +76,10 @@ void check_options(const Frame& frame, const BaselineOptions& options) {
   };
   switch (options.algorithm) {
     case BaselineName::nash_vi:
-      if (!frame.zero_sum()) {
-        throw refuse("is for zero-sum games of two players",
-                     "use multi-cce-vi or multi-ce-vi, which fit every game");
+      if (!frame.constant_sum()) {
+        throw refuse(
+            "is for zero-sum games of two players",
+            "use multi-cce-vi or multi-ce-vi, which fit every game" + std::string(kZeroSumHint));
       }
       for_target(Target::nash, "use multi-cce-vi for cce, multi-ce-vi for ce");
       break;
@@ -94,9 +95,9 @@ void check_options(const Frame& frame, const BaselineOptions& options) {
         throw refuse("finds what is optimal for one player only",
                      "use cce, ce or, of a zero-sum game, nash");
       }
-      if (options.target == Target::nash && !frame.zero_sum()) {
+      if (options.target == Target::nash && !frame.constant_sum()) {
         throw refuse("finds nash in zero-sum games of two players only",
-                     "use cce or ce, which every game has");
+                     "use cce or ce, which every game has" + std::string(kZeroSumHint));
       }
       break;
   }

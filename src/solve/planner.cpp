@@ -211,9 +211,9 @@ void check_target(const Frame& frame, Target target) {
   if (target == Target::optimal && frame.num_players() != 1) {
     throw refuse("is for one player", "use cce, ce or, of a zero-sum game, nash");
   }
-  if (target == Target::nash && !frame.zero_sum()) {
+  if (target == Target::nash && !frame.constant_sum()) {
     throw refuse("can be planned in zero-sum games of two players only",
-                 "use cce or ce, which every game has");
+                 "use cce or ce, which every game has" + std::string(kZeroSumHint));
   }
 }
 

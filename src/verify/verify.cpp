@@ -125,7 +125,7 @@ void check_identity(const Certificate& certificate,
   if (certificate.target == Target::optimal) {
     expect_same("players", policies.size(), std::size_t{1});
   }
-  if (certificate.target == Target::nash && !frame_of(game).zero_sum()) {
+  if (certificate.target == Target::nash && !frame_of(game).constant_sum()) {
     throw Refuted{"target: stated nash, but this is not a zero-sum game of two players"};
   }
 }

@@ -68,6 +68,8 @@ class PolymatrixGame {
 
  private:
   void check(std::size_t cell);
+  /// Of two players.
+  [[nodiscard]] bool sums_to_constant() const;
   /// Of one action; also keeps the largest sum for backup_error().
   void check_rewards(std::size_t cell,
                      Player player,
