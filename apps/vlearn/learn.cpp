@@ -411,9 +411,10 @@ std::vector<Run> new_runs(const Options& options, const LearnConfig& config) {
   return runs;
 }
 
-LoadedGame load_to_resume(const std::string& word) {
+/// As the command line names it, or else the config.
+LoadedGame load_to_resume(const std::string& word, const StoredRun& run) {
   try {
-    return load(word);
+    return word.empty() ? load_from_config(run) : load(word);
   } catch (const Error&) {
     warn("where the game has moved, say where it is: vlearn learn GAME --resume RUN");
     throw;
@@ -474,13 +475,11 @@ ExitCode learn_all(Options options) {
       throw Error(ErrorKind::usage, options.resume, "has a game that came from standard input",
                   "give it again: vlearn learn GAME --resume RUN");
     }
-    if (options.game.empty()) options.game = stored->title.game;
-  }
-  if (options.game.empty()) {
-    throw Error(ErrorKind::usage, "learn", "nobody said which game",
+  } else if (options.game.empty()) {
+    throw Error(ErrorKind::usage, "learn", "no game is given",
                 "vlearn learn GAME, or vlearn learn --resume RUN");
   }
-  const LoadedGame game = stored ? load_to_resume(options.game) : load(options.game);
+  const LoadedGame game = stored ? load_to_resume(options.game, *stored) : load(options.game);
   const Frame& frame = frame_of(game.game);
   // Whatever a file is called: results are UTF-8.
   RunTitle title{is_utf8(options.game) ? options.game : printable(options.game), options.preset,

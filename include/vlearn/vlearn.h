@@ -113,6 +113,7 @@
 #include "vlearn/run/self_play.h"                 // IWYU pragma: export
 #include "vlearn/run/signature.h"                 // IWYU pragma: export
 #include "vlearn/run/solve_game.h"                // IWYU pragma: export
+#include "vlearn/run/stored_game.h"               // IWYU pragma: export
 #include "vlearn/run/stored_policies.h"           // IWYU pragma: export
 #include "vlearn/run/trainer.h"                   // IWYU pragma: export
 #include "vlearn/run/with_rule.h"                 // IWYU pragma: export

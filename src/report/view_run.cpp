@@ -19,6 +19,7 @@
 #include "vlearn/report/run_view.h"
 #include "vlearn/run/baseline_folder.h"
 #include "vlearn/run/learn.h"
+#include "vlearn/run/stored_game.h"
 #include "vlearn/run/stored_policies.h"
 #include "vlearn/verify/verify.h"
 
@@ -41,7 +42,7 @@ LoadedGame load_game_for(const StoredRun& run, const ViewOptions& options) {
   }
   std::optional<LoadedGame> game;
   try {
-    game.emplace(load_game(where));
+    game.emplace(options.game.empty() ? load_named_game(run) : load_game(where));
   } catch (const Error& error) {
     if (!options.game.empty()) throw;
     throw Error(error.kind(), error.place(), error.problem(),

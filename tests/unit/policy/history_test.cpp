@@ -361,6 +361,15 @@ TEST(History, RefusesRulesWithoutTheControlVariatesThatTheyNeed) {
   }
 }
 
+TEST(History, HeadersAreReadWithoutTheRest) {
+  const test::TemporaryFolder folder;
+  const PolicyHeader header = header_of(2, 3, 4);
+  const std::string text = encode_header(header) + "no segment";
+  write_file(folder / "player-1.policy", text);
+  EXPECT_EQ(PolicyFile::read_header(folder / "player-1.policy"), header);
+  EXPECT_THROW(static_cast<void>(parse_text(text)), Error);
+}
+
 TEST(History, SegmentsFitMemory) {
   EXPECT_EQ(segment_episodes(2, 10, 0), 65536U);
   EXPECT_EQ(segment_episodes(1000, 3, 0), 1024U);
