@@ -172,7 +172,9 @@ Verification verify_run(const StoredRun& run,
   } else {
     const auto paths =
         policy_paths(run.path, frame_of(game.game).num_players(), certificate->output);
-    const Verdict verdict = verify(game.game, paths, *certificate, {.parallel = options.parallel});
+    const Verdict verdict =
+        verify(game.game, paths, *certificate,
+               {.parallel = options.parallel, .certificate = certificate_path(run.path).string()});
     verification.outcome =
         verdict.accepted ? Verification::Outcome::accepted : Verification::Outcome::refuted;
     verification.message = verdict.refuted;

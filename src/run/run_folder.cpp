@@ -756,7 +756,9 @@ bool RunFolder::go_on(const RunState& state,
   };
   const std::optional<FileSizes> sizes = checkpoints_.load(state, check_files, tell);
   if (!sizes) return false;
-  if (state.trainer.episodes() == config.episodes &&
+  // Without its certificate a run has not ended: who goes on with it makes the certificate again.
+  const bool certified = !config.certify || std::filesystem::exists(certificate_path(path_));
+  if (state.trainer.episodes() == config.episodes && certified &&
       std::filesystem::exists(path_ / "result.json")) {
     complete_ = true;
     checkpoints_.keep_newest();

@@ -92,7 +92,7 @@ std::vector<Policy> read_policies(std::span<const std::filesystem::path> files,
   std::vector<Policy> policies;
   for (const std::filesystem::path& path : files) policies.push_back(Policy::read(path));
   if (policies.size() != m) {
-    throw Error(ErrorKind::input, "policies", fmt::format("there are {} files", policies.size()),
+    throw Error(ErrorKind::input, "policy files", fmt::format("there are {}", policies.size()),
                 fmt::format("want one for each of the {} players", m));
   }
   std::stable_sort(policies.begin(), policies.end(),
@@ -469,15 +469,14 @@ Verdict verify(const AnyGame& game,
   check_choice("output", certificate.output, kCertifiedOutputNames);
   check_choice("start", certificate.start, kCertifiedStartNames);
   if (certificate.method && !is_sampled(certificate)) {
-    throw Error(
-        ErrorKind::usage, "certificate",
-        fmt::format("has bounds that hold with probability {}: nobody can derive them again",
-                    certificate.method->confidence),
-        "certify the run exactly: vlearn certify RUN");
+    throw Error(ErrorKind::usage, options.certificate,
+                fmt::format("has bounds that hold with probability {} and cannot be derived again",
+                            certificate.method->confidence),
+                "certify the run exactly: vlearn certify RUN");
   }
   if (certificate.method) {
     const UncertainMethod& method = *certificate.method;
-    throw Error(ErrorKind::usage, "certificate",
+    throw Error(ErrorKind::usage, options.certificate,
                 fmt::format("was sampled: its bounds hold with confidence {} and cannot be derived "
                             "again",
                             method.confidence),
@@ -485,11 +484,12 @@ Verdict verify(const AnyGame& game,
                             "--samples {} --confidence {} --seed {} --out FILE",
                             method.samples, method.confidence, method.seed));
   }
-  const auto cannot = [](const char* what, const char* why) {
+  const auto cannot = [](const std::string& what, const char* why) {
     return Error(ErrorKind::input, what, why, "this certificate cannot be verified");
   };
   if (certificate.stream_hash) {
-    throw cannot("stream_hash", "stands in place of policy files, which were not kept");
+    throw cannot(options.certificate + ": stream_hash",
+                 "stands in place of policy files, which were not kept");
   }
   const Frame& frame = frame_of(game);
   if (!frame.start_known()) throw cannot("game", "does not say where episodes begin");

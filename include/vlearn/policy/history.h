@@ -138,6 +138,8 @@ class PolicyFile {
   [[nodiscard]] static PolicyHeader read_header(const std::filesystem::path& path);
 
   [[nodiscard]] const PolicyHeader& header() const noexcept { return header_; }
+  /// Where it was read from, for messages.
+  [[nodiscard]] const std::string& source() const noexcept { return source_; }
   /// K.
   [[nodiscard]] std::uint64_t episodes() const noexcept { return episodes_; }
   /// How often the cell was visited before an episode (counted from 0): N^k_h(s).

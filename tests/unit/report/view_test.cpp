@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 
+#include "support/expect_error.h"
 #include "support/learned_run.h"
 #include "support/temporary_folder.h"
 #include "vlearn/core/alpha.h"
@@ -21,6 +22,7 @@
 namespace vlearn {
 namespace {
 
+using test::error_of;
 using test::learned_run;
 using test::LearnedRun;
 using test::TemporaryFolder;
@@ -596,6 +598,14 @@ TEST(View, WhatIsOfAnotherRunIsRefused) {
   const Verification refuted = view_run(run).verification;
   EXPECT_EQ(refuted.outcome, Verification::Outcome::refuted);
   EXPECT_NE(refuted.message.find("players[1]"), std::string::npos) << refuted.message;
+  // A witness that cannot be shown is an error that says where it stands.
+  bad = good;
+  bad.players[1].witness.push_back(0);
+  put(run / "certificate.json", to_json(bad));
+  const std::string message =
+      error_of(ErrorKind::input, [&] { static_cast<void>(view_run(run, {.verify = false})); });
+  EXPECT_TRUE(message.starts_with((run / "certificate.json").string() + ": players[1].witness: "))
+      << message;
   put(run / "certificate.json", to_json(good));
   // A policy file that is damaged is an error.
   std::string policy = text_of(run / "policy" / "player-2.policy");
