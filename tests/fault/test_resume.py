@@ -426,7 +426,7 @@ class Resume(unittest.TestCase):
         self.assertIn("config.json", done.stderr)
         done = self.learn("--episodes", "9")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("which game", done.stderr)
+        self.assertIn("no game is given", done.stderr)
 
     def test_a_game_that_has_moved(self):
         game = self.folder / "one.json"
