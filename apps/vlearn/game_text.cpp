@@ -11,6 +11,7 @@
 #include "command.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/text.h"
+#include "vlearn/run/stored_game.h"
 
 namespace vlearn::app {
 
@@ -32,12 +33,15 @@ LoadedGame read_standard_input() {
   return text.starts_with("NFG") ? parse_nfg(text, source) : parse_game_json(text, source);
 }
 
+LoadedGame remarked(const std::string& word, LoadedGame loaded) {
+  for (const std::string& remark : loaded.remarks) note(fmt::format("{}: {}", word, remark));
+  return loaded;
+}
+
 }  // namespace
 
 LoadedGame load(const std::string& word) {
-  LoadedGame loaded = word == "-" ? read_standard_input() : load_game(word);
-  for (const std::string& remark : loaded.remarks) note(fmt::format("{}: {}", word, remark));
-  return loaded;
+  return remarked(word, word == "-" ? read_standard_input() : load_game(word));
 }
 
 LoadedGame load_for_run(const std::string& word) {
@@ -48,16 +52,22 @@ LoadedGame load_for_run(const std::string& word) {
   return load(word);
 }
 
+LoadedGame load_from_config(const StoredRun& run) {
+  if (run.title.game == "-") return load("-");
+  return remarked(run.title.game, load_named_game(run));
+}
+
 LoadedGame load_game_of(const StoredRun& run) {
-  LoadedGame game = load(run.title.game);
-  if (to_hex(law_hash_of(game.game)) != run.title.game_hash) {
-    throw Error(ErrorKind::input, run.path.string(),
-                "was learned on another game than '" + printable(run.title.game, 100) + "' is now");
-  }
   if (!std::filesystem::exists(policy_path(run.path, Player(0))) &&
       !std::filesystem::exists(markov_path(run.path, Player(0)))) {
     throw Error(ErrorKind::input, run.path.string(), "has no policy files",
                 "learn without --history none");
+  }
+  LoadedGame game = load_from_config(run);
+  if (to_hex(law_hash_of(game.game)) != run.title.game_hash) {
+    throw Error(ErrorKind::input, (run.path / "config.json").string() + ": game_hash",
+                "is of another game than '" + printable(run.title.game, 100) + "' is now",
+                "restore the game as it was");
   }
   return game;
 }

@@ -23,6 +23,10 @@ namespace vlearn::app {
 /// the word is not.
 [[nodiscard]] LoadedGame load_for_run(const std::string& word);
 
+/// The game that the config.json of a run names, "-" for standard input; remarks as above. A game
+/// that does not fit the run's own files is refused before it is built.
+[[nodiscard]] LoadedGame load_from_config(const StoredRun& run);
+
 /// The game of a run, to be used with its policy files. Throws Error where it has none, or where
 /// the word stands for another game by now.
 [[nodiscard]] LoadedGame load_game_of(const StoredRun& run);

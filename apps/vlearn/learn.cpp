@@ -289,7 +289,13 @@ void learn_one(Run& run,
                     "for the files",
                     run.config.seed, learned, certified - learned, elapsed() - certified));
   } catch (const Error&) {
-    warn(how_to_go_on(run.out, title));
+    // A folder that is gone cannot be gone on with, and a run that has ended need not.
+    if (!std::filesystem::exists(run.out / "config.json")) {
+      warn(
+          fmt::format("{} is gone: learn it again, without --resume", printable(run.out.string())));
+    } else if (!folder.complete()) {
+      warn(how_to_go_on(run.out, title));
+    }
     throw;
   }
   if (run.result->stopped == Stopped::interrupt) warn(how_to_go_on(run.out, title));
@@ -412,9 +418,10 @@ std::vector<Run> new_runs(const Options& options, const LearnConfig& config) {
   return runs;
 }
 
-LoadedGame load_to_resume(const std::string& word) {
+/// As the command line names it, or else the config.
+LoadedGame load_to_resume(const std::string& word, const StoredRun& run) {
   try {
-    return load(word);
+    return word.empty() ? load_from_config(run) : load(word);
   } catch (const Error&) {
     warn("where the game has moved, say where it is: vlearn learn GAME --resume RUN");
     throw;
@@ -422,7 +429,7 @@ LoadedGame load_to_resume(const std::string& word) {
 }
 
 /// Makes sure that this program and this game can go on with a run.
-void check_stored(const StoredRun& stored, const std::string& game_hash) {
+void check_stored(const StoredRun& stored, const Frame& frame, const std::string& game_hash) {
   const std::string file = (stored.path / "config.json").string();
   if (stored.version != build_info().version) {
     throw Error(ErrorKind::usage, file,
@@ -434,6 +441,9 @@ void check_stored(const StoredRun& stored, const std::string& game_hash) {
     throw Error(ErrorKind::input, file, "is a run of another game than the one that was given",
                 "give the game's file as it was: vlearn learn GAME --resume RUN");
   }
+  std::optional<std::string> flaw = flaw_of(stored.config.learner);
+  if (!flaw) flaw = why_not(frame, stored.config.learner);
+  if (flaw) throw Error(ErrorKind::input, file, *flaw, "restore it from a copy");
 }
 
 /// For who asked with --verbose.
@@ -475,19 +485,18 @@ ExitCode learn_all(Options options) {
       throw Error(ErrorKind::usage, options.resume, "has a game that came from standard input",
                   "give it again: vlearn learn GAME --resume RUN");
     }
-    if (options.game.empty()) options.game = stored->title.game;
-  }
-  if (options.game.empty()) {
-    throw Error(ErrorKind::usage, "learn", "nobody said which game",
+  } else if (options.game.empty()) {
+    throw Error(ErrorKind::usage, "learn", "no game is given",
                 "vlearn learn GAME, or vlearn learn --resume RUN");
   }
-  const LoadedGame game = stored ? load_to_resume(options.game) : load_for_run(options.game);
+  const LoadedGame game =
+      stored ? load_to_resume(options.game, *stored) : load_for_run(options.game);
   const Frame& frame = frame_of(game.game);
   RunTitle title{options.game, options.preset, to_hex(law_hash_of(game.game))};
   LearnConfig config;
   std::vector<Run> runs;
   if (stored) {
-    check_stored(*stored, title.game_hash);
+    check_stored(*stored, frame, title.game_hash);
     title = stored->title;
     config = stored->config;
     runs.push_back({config, stored->path, RunFolder::Existing::resume});

@@ -75,7 +75,7 @@ PlanOptions plan_options(const Frame& frame, const Options& options) {
   plan.horizon = seat.horizon;
   plan.max_states = seat.max_states;
   plan.max_actions = seat.max_actions;
-  plan.zero_sum = frame.zero_sum();
+  plan.zero_sum = frame.constant_sum();
   plan.eps = options.eps / width;
   plan.delta = options.delta;
   plan.bonus_constant = options.bonus_constant;

@@ -192,7 +192,8 @@ ExitCode replay(const Options& options, const LoadedGame& loaded, const Certific
   try {
     return report(options, certificate,
                   verify(loaded.game, paths, with_files,
-                         {.parallel = {.threads = options.threads, .cancel = cancel}}));
+                         {.parallel = {.threads = options.threads, .cancel = cancel},
+                          .certificate = options.files.back()}));
   } catch (const Cancelled&) {
     return interrupted();
   }
@@ -216,7 +217,8 @@ ExitCode run(const Options& options) {
   const CancelToken cancel = stop_on_signals();
   Progress progress({.work = "verifying"});
   const Verdict verdict = verify(loaded.game, policies, certificate,
-                                 {.parallel = {.threads = options.threads, .cancel = cancel}});
+                                 {.parallel = {.threads = options.threads, .cancel = cancel},
+                                  .certificate = options.files.back()});
   progress.end();
   return report(options, certificate, verdict);
 }
@@ -233,8 +235,11 @@ void add_verify(CLI::App& app, Task& task) {
       "Reads the game and the policy files, replays what was played, and derives every number of "
       "the certificate\nagain, with code that shares nothing with what made it but the game, the "
       "file "
-      "formats and `core`. Exit code 0:\nall of it is true; 4: the message names the first number "
-      "that is not.\n\n" +
+      "formats and `core`.\n\nExit code 0: all of it is true. 4: the message names the first "
+      "number "
+      "that is not. 2: it holds with a confidence\nonly (certify --method sampled), so it cannot "
+      "be "
+      "derived again; the message has the command that repeats it.\n\n" +
       what_game_is());
   command->add_option("game", options->game, "GAME")->required();
   command

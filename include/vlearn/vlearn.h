@@ -38,6 +38,7 @@
 #include "vlearn/core/alpha.h"                    // IWYU pragma: export
 #include "vlearn/core/cancel.h"                   // IWYU pragma: export
 #include "vlearn/core/certificate.h"              // IWYU pragma: export
+#include "vlearn/core/choice.h"                   // IWYU pragma: export
 #include "vlearn/core/compensated.h"              // IWYU pragma: export
 #include "vlearn/core/container.h"                // IWYU pragma: export
 #include "vlearn/core/cpu_time.h"                 // IWYU pragma: export
@@ -113,6 +114,7 @@
 #include "vlearn/run/self_play.h"                 // IWYU pragma: export
 #include "vlearn/run/signature.h"                 // IWYU pragma: export
 #include "vlearn/run/solve_game.h"                // IWYU pragma: export
+#include "vlearn/run/stored_game.h"               // IWYU pragma: export
 #include "vlearn/run/stored_policies.h"           // IWYU pragma: export
 #include "vlearn/run/trainer.h"                   // IWYU pragma: export
 #include "vlearn/run/with_rule.h"                 // IWYU pragma: export

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "vlearn/core/choice.h"
 #include "vlearn/core/random.h"
 
 namespace vlearn {
@@ -46,7 +47,17 @@ LearnerOptions preset_options(Preset preset, Target target) noexcept {
   return options;
 }
 
+void check_choices(const LearnerOptions& options) {
+  check_choice("target", options.target, kTargetNames);
+  check_choice("rule", options.rule, kRuleNames);
+  check_choice("bonus", options.bonus, kBonusNames);
+  check_choice("loss_scale", options.loss_scale, kLossScaleNames);
+  check_choice("value_weights", options.value_weights, kValueWeightsNames);
+  check_choice("action_draws", options.action_draws, kActionDrawsNames);
+}
+
 std::optional<std::string> flaw_of(const LearnerOptions& options) {
+  check_choices(options);
   if (options.target == Target::ce && !has_swap_regret(options.rule)) {
     return fmt::format(
         "the rule '{}' has no small swap regret, which a correlated equilibrium needs; use "

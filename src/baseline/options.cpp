@@ -8,6 +8,7 @@
 #include <cmath>
 #include <string>
 
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/log.h"
 #include "vlearn/core/random.h"
@@ -54,7 +55,16 @@ BaselineOptions usual_options(BaselineName algorithm, const Frame& frame) noexce
   return options;
 }
 
+void check_choices(const BaselineOptions& options) {
+  check_choice("algorithm", options.algorithm, kBaselineNames);
+  check_choice("target", options.target, kTargetNames);
+  check_choice("bonus", options.bonus, kBaselineBonusNames);
+  check_choice("replan", options.replan, kReplanNames);
+  check_choice("output", options.output, kBaselineOutputNames);
+}
+
 void check_options(const Frame& frame, const BaselineOptions& options) {
+  check_choices(options);
   const std::string name(name_of(options.algorithm));
   const auto refuse = [&](const std::string& problem, const std::string& fix) {
     return Error(ErrorKind::usage, name, problem, fix);
@@ -66,9 +76,10 @@ void check_options(const Frame& frame, const BaselineOptions& options) {
   };
   switch (options.algorithm) {
     case BaselineName::nash_vi:
-      if (!frame.zero_sum()) {
-        throw refuse("is for zero-sum games of two players",
-                     "use multi-cce-vi or multi-ce-vi, which fit every game");
+      if (!frame.constant_sum()) {
+        throw refuse(
+            "is for zero-sum games of two players",
+            "use multi-cce-vi or multi-ce-vi, which fit every game" + std::string(kZeroSumHint));
       }
       for_target(Target::nash, "use multi-cce-vi for cce, multi-ce-vi for ce");
       break;
@@ -84,9 +95,9 @@ void check_options(const Frame& frame, const BaselineOptions& options) {
         throw refuse("finds what is optimal for one player only",
                      "use cce, ce or, of a zero-sum game, nash");
       }
-      if (options.target == Target::nash && !frame.zero_sum()) {
+      if (options.target == Target::nash && !frame.constant_sum()) {
         throw refuse("finds nash in zero-sum games of two players only",
-                     "use cce or ce, which every game has");
+                     "use cce or ce, which every game has" + std::string(kZeroSumHint));
       }
       break;
   }

@@ -11,6 +11,7 @@
 #include <limits>
 #include <utility>
 
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/version.h"
 #include "vlearn/game/joint_profile.h"
@@ -238,6 +239,7 @@ Certificate begin_certificate(const Frame& frame,
                               Target target,
                               std::uint64_t weights,
                               std::uint64_t episodes) {
+  check_choice("target", target, kTargetNames);
   Certificate certificate;
   certificate.version = build_info().version;
   certificate.game = title.game;
@@ -266,21 +268,27 @@ CertifiedGap gap_in_user_units(const Frame& frame,
 }
 
 void check_tables(const Frame& frame, Target target, std::span<const MarkovTable> tables) {
-  const auto refuse = [](std::size_t j, const char* problem) {
-    return Error(ErrorKind::input, fmt::format("the table of player {}", j + 1), problem);
+  // A table that was read from a file has its name.
+  const auto name_of = [&](std::size_t j) {
+    return tables[j].source.empty() ? fmt::format("the table of player {}", j + 1)
+                                    : tables[j].source;
+  };
+  const auto refuse = [&](std::size_t j, const char* problem) {
+    return Error(ErrorKind::input, name_of(j), problem);
   };
   if (tables.size() != frame.num_players()) {
-    throw Error(ErrorKind::input, "tables", "are not one for each player");
+    throw Error(ErrorKind::input, "tables",
+                fmt::format("there are {}, want one for each player", tables.size()));
   }
   for (std::size_t j = 0; j < tables.size(); ++j) {
     const MarkovTable& table = tables[j];
-    check(table, fmt::format("the table of player {}", j + 1));
+    check(table, name_of(j));
     if (table.player != Player(j)) throw refuse(j, "is of another player");
     if (table.first_cell.size() != frame.horizon() + 1) {
       throw refuse(j, "has another shape than the game");
     }
     if (table.first_part != tables.front().first_part || table.weights != tables.front().weights) {
-      throw refuse(j, "has other parts than that of player 1");
+      throw Error(ErrorKind::input, name_of(j), "has other parts than " + name_of(0));
     }
     if (target == Target::nash && table.weights.size() != table.num_cells()) {
       throw refuse(j, "has several parts, but players of nash share no index");
@@ -334,6 +342,9 @@ RunCertifier::RunCertifier(const AnyGame& game,
                            CertifiedOutput output,
                            Stream stream)
     : frame_(frame_of(game)), target_(target), output_(output) {
+  check_choice("target", target, kTargetNames);
+  check_choice("output", output, kCertifiedOutputNames);
+  check_choice("stream", stream, std::size_t{2});
   if (output == CertifiedOutput::nested) {
     nested_ = make_nested_certifier(game, target, weights);
   } else {

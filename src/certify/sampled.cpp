@@ -101,11 +101,17 @@ double rounding_of(const Frame& frame, std::uint64_t samples) {
 
 /// A state or action of the game is one of every file.
 void check_shapes(const Frame& frame, std::span<const PolicyFile> files) {
+  constexpr const char* fix = "give the files of all players of a run of this game";
   const PlanLayout layout(frame, Target::cce);
-  bool fits = files.size() == frame.num_players();
-  for (std::size_t j = 0; fits && j < files.size(); ++j) {
+  if (files.size() != frame.num_players()) {
+    throw Error(
+        ErrorKind::input, "policy files",
+        fmt::format("there are {}, and the game has {} players", files.size(), frame.num_players()),
+        fix);
+  }
+  for (std::size_t j = 0; j < files.size(); ++j) {
     const Seat& seat = files[j].header().seat;
-    fits = seat.horizon == frame.horizon() && seat.num_cells() == layout.num_cells();
+    bool fits = seat.horizon == frame.horizon() && seat.num_cells() == layout.num_cells();
     for (std::size_t h = 0; fits && h < frame.horizon(); ++h) {
       fits = seat.first_cell[h] == layout.cell(Step(h), State());
       for (std::size_t s = 0; fits && s < frame.num_states(Step(h)); ++s) {
@@ -113,10 +119,7 @@ void check_shapes(const Frame& frame, std::span<const PolicyFile> files) {
                frame.num_actions(Player(j), Step(h), State(s));
       }
     }
-  }
-  if (!fits) {
-    throw Error(ErrorKind::input, "policy files", "are of another game",
-                "give the files of all players of a run of this game");
+    if (!fits) throw Error(ErrorKind::input, files[j].source(), "is of another game", fix);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "vlearn/core/checked.h"
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/random.h"
 #include "vlearn/game/law.h"
@@ -58,6 +59,7 @@ Frame::Frame(FrameOptions options) : options_(std::move(options)) {
 
 void Frame::check_sizes() const {
   const FrameOptions& o = options_;
+  check_choice("noise", o.noise, std::size_t{3});
   if (o.num_players < 1 || o.num_players >= kMaxPlayers) {
     refuse("players", fmt::format("there are {}", o.num_players), "want 1 to 16777215");
   }
@@ -111,12 +113,27 @@ void Frame::check_start_and_rewards() const {
   const double width = first.high - first.low;
   const double tolerance = 1e-12 * (width + std::abs(first.low) + std::abs(second.low));
   if (std::abs(second.high - second.low - width) > tolerance) {
-    refuse("rewards", "a zero-sum game wants ranges of one width");
+    refuse("range",
+           fmt::format("is [{}, {}] and [{}, {}], and a zero-sum game wants one width", first.low,
+                       first.high, second.low, second.high),
+           "give player 2 the range [-y, -x] where player 1 has [x, y], or leave the ranges out");
   }
   // An early end pays 0 to both, so the sum must be 0 everywhere.
   if (o.ends_early && std::abs(second.low + first.high) > tolerance) {
-    refuse("rewards", "a zero-sum game that ends early wants the ranges [x, y] and [-y, -x]");
+    refuse("range", "a zero-sum game that ends early wants the ranges [x, y] and [-y, -x]");
   }
+}
+
+bool Frame::is_constant_sum(double first, double second) const noexcept {
+  // Decimal numbers are rounded when they are read. Certificates use that what the two get sums to
+  // the same at every step, and take both widths for one: twice this is less than they allow for
+  // rounding at each step, 32 * 2^-53 times the same number (user_rounding() of user_units.h).
+  const RewardRange& one = range(Player(0));
+  const RewardRange& other = range(Player(1));
+  const double tolerance = 0x1p-51 * std::max(std::abs(one.low), std::abs(one.high));
+  const double width = one.high - one.low;
+  return std::abs(other.high - other.low - width) <= tolerance &&
+         std::abs((first - one.low) + (second - other.low) - width) <= tolerance;
 }
 
 void Frame::make_layouts() {

@@ -36,7 +36,24 @@ struct Collector {
   }
 };
 
+/// Of two players whose moves lead to a few states each.
+GameSize size_of_grid(std::uint64_t horizon, std::uint64_t states, std::uint64_t actions) {
+  return {.players = 2,
+          .horizon = horizon,
+          .states = states,
+          .actions = actions,
+          .numbers = 4 * states * actions * actions};
+}
+
 // ------------------------------------------------------------------------------------- soccer
+
+constexpr std::uint32_t kSoccerStates = 2 * kPlaces * (kPlaces - 1);
+
+std::uint64_t read_soccer(Parameters& parameters) {
+  const std::uint64_t horizon = parameters.integer("horizon", 10, 1, 10'000);
+  parameters.finish();
+  return horizon;
+}
 
 /// Carries out one player's move; true when it scores: player 1 to the left, player 2 to the right,
 /// through the two middle rows.
@@ -78,6 +95,18 @@ void add_soccer_row(std::uint32_t state, std::array<std::size_t, 2> moves, Colle
 // ------------------------------------------------------------------------------------ pursuit
 
 constexpr double kSlip = 0.2;  // how often the one who flees stays where it is
+
+struct PursuitParameters {
+  int size;
+  std::uint64_t horizon;
+};
+
+PursuitParameters read_pursuit(Parameters& parameters) {
+  const auto size = static_cast<int>(parameters.integer("size", 4, 2, 12));
+  const std::uint64_t horizon = parameters.integer("horizon", 10, 1, 10'000);
+  parameters.finish();
+  return {size, horizon};
+}
 
 std::vector<std::size_t> legal_moves(Cell from, int size) {
   std::vector<std::size_t> legal;
@@ -123,6 +152,21 @@ Cell wanted(Cell from, std::size_t way) {
   return inside ? to : from;
 }
 
+/// All pairs of squares, and one state more: over.
+constexpr std::uint32_t kCornerStates = kSide * kSide * (kSide * kSide - 1) + 1;
+
+struct CornerParameters {
+  std::uint64_t horizon;
+  double discount;
+};
+
+CornerParameters read_corner_game(Parameters& parameters) {
+  const std::uint64_t horizon = parameters.integer("horizon", 10, 1, 10'000);
+  const double discount = parameters.number("discount", 0.9, 0.0, 1.0);
+  parameters.finish();
+  return {horizon, discount};
+}
+
 // Two players on a board of 3 by 3 squares, in its lower corners at first, move at once: north,
 // south, east or west; who would leave the board wants to stay. If both want the same square
 // (unless it is the goal of both) or each the other's, both stay and pay a fine of 1. In the second
@@ -130,9 +174,7 @@ Cell wanted(Cell from, std::size_t way) {
 // and the game is over as soon as somebody has, or, after any step, with probability 1 - discount.
 // A reward depends on state and moves alone, so what is paid is its mean.
 AnyGame make_corner_game(Parameters& parameters, const CornerRules& rules) {
-  const std::uint64_t horizon = parameters.integer("horizon", 10, 1, 10'000);
-  const double discount = parameters.number("discount", 0.9, 0.0, 1.0);
-  parameters.finish();
+  const auto [horizon, discount] = read_corner_game(parameters);
   constexpr int places = kSide * kSide;
   const auto cell_of = [](int place) { return Cell{place / kSide, place % kSide}; };
   const auto number = [](const std::array<Cell, 2>& at) {
@@ -140,7 +182,7 @@ AnyGame make_corner_game(Parameters& parameters, const CornerRules& rules) {
     const int second = at[1].row * kSide + at[1].column;
     return static_cast<std::uint32_t>(pair_of(first, second, places));
   };
-  const std::uint32_t over = places * (places - 1);  // the state after all pairs of squares
+  constexpr std::uint32_t over = kCornerStates - 1;  // the state after all pairs of squares
   FrameOptions options{.num_players = 2,
                        .horizon = horizon,
                        .stationary = true,
@@ -188,6 +230,21 @@ AnyGame make_corner_game(Parameters& parameters, const CornerRules& rules) {
 
 }  // namespace
 
+GameSize size_of_soccer(Parameters& parameters) {
+  return size_of_grid(read_soccer(parameters), kSoccerStates, kMoves.size());
+}
+
+GameSize size_of_pursuit(Parameters& parameters) {
+  const auto [size, horizon] = read_pursuit(parameters);
+  const auto places = static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(size);
+  // On a board of 2 by 2 every square is a corner: two ways out, and staying.
+  return size_of_grid(horizon, places * places + 1, size == 2 ? 3 : kMoves.size());
+}
+
+GameSize size_of_grid_game(Parameters& parameters) {
+  return size_of_grid(read_corner_game(parameters).horizon, kCornerStates, kWays);
+}
+
 AnyGame make_grid_game_1(Parameters& parameters) {
   return make_corner_game(parameters, kGridGame1);
 }
@@ -197,9 +254,8 @@ AnyGame make_grid_game_2(Parameters& parameters) {
 }
 
 AnyGame make_soccer(Parameters& parameters) {
-  const std::uint64_t horizon = parameters.integer("horizon", 10, 1, 10'000);
-  parameters.finish();
-  const std::uint32_t states = 2 * kPlaces * (kPlaces - 1);
+  const std::uint64_t horizon = read_soccer(parameters);
+  const std::uint32_t states = kSoccerStates;
   std::vector<double> initial(states, 0.0);
   for (const int owner : {0, 1}) initial[state_of({kKickOff, owner})] = 0.5;
   const Frame frame({.num_players = 2,
@@ -226,12 +282,10 @@ AnyGame make_soccer(Parameters& parameters) {
 // ends the game: the chaser gets 1. A reward depends on state and moves alone, so what is paid is
 // the probability of being caught. Only moves that stay on the board are legal.
 AnyGame make_pursuit(Parameters& parameters) {
-  const auto size = static_cast<int>(parameters.integer("size", 4, 2, 12));
-  const std::uint64_t horizon = parameters.integer("horizon", 10, 1, 10'000);
-  parameters.finish();
+  const auto [size, horizon] = read_pursuit(parameters);
   const int places = size * size;
-  const auto cell_of = [&](int place) { return Cell{place / size, place % size}; };
-  const auto number = [&](Cell chaser, Cell other) {
+  const auto cell_of = [size = size](int place) { return Cell{place / size, place % size}; };
+  const auto number = [size = size, places](Cell chaser, Cell other) {
     return static_cast<std::uint32_t>((chaser.row * size + chaser.column) * places +
                                       other.row * size + other.column);
   };

@@ -38,6 +38,22 @@ PolymatrixGame::PolymatrixGame(Frame frame, PolymatrixOptions options)
   }
   unit_rewards_.resize(options_.rewards.size());
   for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) check(cell);
+  if (m == 2 && sums_to_constant()) frame_.found_constant_sum();
+}
+
+bool PolymatrixGame::sums_to_constant() const {
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    const std::span<const std::uint32_t> begins = frame_.begins_of_cell(cell);
+    for (std::size_t first = 0; first < begins[1]; ++first) {
+      for (std::size_t second = begins[1]; second < begins[2]; ++second) {
+        const auto paid = [&](std::size_t own, std::size_t other) {
+          return pay_row(cell, own)[own] + pay_row(cell, own)[other];
+        };
+        if (!frame_.is_constant_sum(paid(first, second), paid(second, first))) return false;
+      }
+    }
+  }
+  return true;
 }
 
 void PolymatrixGame::check(std::size_t cell) {

@@ -57,12 +57,85 @@ std::optional<std::uint64_t> power(std::uint64_t base, std::uint64_t exponent) {
   return product;
 }
 
-AnyGame make_random_polymatrix(Parameters& parameters, FrameOptions options, std::uint64_t seed) {
+struct RandomParameters {
+  GameSize size;
+  std::uint64_t seed = 0;
+  std::string kind;
+};
+
+RandomParameters read_random(Parameters& parameters) {
+  const std::uint64_t m = parameters.integer("players", 2, 1, 10'000);
+  const std::uint64_t states = parameters.integer("states", 4, 1, 1'000'000);
+  const std::uint64_t actions = parameters.integer("actions", 3, 1, 10'000);
+  const std::uint64_t horizon = parameters.integer("horizon", 5, 1, 10'000);
+  const std::uint64_t seed = parameters.integer("seed", 1, 0, UINT64_MAX);
+  const std::string kind =
+      parameters.word("kind", "general", {"general", "zero-sum", "team", "polymatrix"});
+  parameters.finish();
+  const bool zero_sum = kind == "zero-sum";
+  if ((zero_sum && m != 2) || (kind == "polymatrix" && m < 2)) {
+    throw Error(ErrorKind::usage, parameters.family(),
+                fmt::format("kind={} does not go with {} players", kind, m),
+                zero_sum ? "take players=2" : "take two at least");
+  }
+  const std::uint64_t rows =
+      kind == "polymatrix" ? m * actions : power(actions, m).value_or(UINT64_MAX);
+  const std::uint64_t width = states + (kind == "polymatrix" ? m * actions : m);
+  return {{.players = m,
+           .horizon = horizon,
+           .states = states,
+           .actions = actions,
+           .numbers = checked_product(std::vector{horizon, states, rows, width})},
+          seed,
+          kind};
+}
+
+struct CongestionParameters {
+  GameSize size;
+  std::uint64_t seed = 0;
+};
+
+CongestionParameters read_congestion(Parameters& parameters) {
+  const std::uint64_t m = parameters.integer("players", 10, 2, 10'000);
+  const std::uint64_t routes = parameters.integer("routes", 10, 1, 1000);
+  const std::uint64_t states = parameters.integer("states", 3, 1, 10'000);
+  const std::uint64_t horizon = parameters.integer("horizon", 3, 1, 10'000);
+  const std::uint64_t seed = parameters.integer("seed", 5, 0, UINT64_MAX);
+  parameters.finish();
+  return {{.players = m,
+           .horizon = horizon,
+           .states = states,
+           .actions = routes,
+           .numbers = checked_product(std::vector{states, routes, m + states})},
+          seed};
+}
+
+struct LockParameters {
+  GameSize size;
+  double success = 0.0;
+  std::uint64_t seed = 0;
+};
+
+LockParameters read_lock(Parameters& parameters) {
+  const std::uint64_t horizon = parameters.integer("horizon", 6, 1, 10'000);
+  const std::uint64_t actions = parameters.integer("actions", 3, 2, 1000);
+  const std::uint64_t m = parameters.integer("players", 1, 1, 2);
+  const double success = parameters.number("success", 0.9, 0.0, 1.0);
+  const std::uint64_t seed = parameters.integer("seed", 1, 0, UINT64_MAX);
+  parameters.finish();
+  const std::uint64_t joint = m == 1 ? actions : actions * actions;
+  return {{.players = m,
+           .horizon = horizon,
+           .states = 2,  // on the chain, out of it
+           .actions = actions,
+           .numbers = checked_product(std::vector{horizon, joint, m + 2})},
+          success,
+          seed};
+}
+
+AnyGame make_random_polymatrix(FrameOptions options, std::uint64_t seed) {
   const std::size_t m = options.num_players;
   const std::size_t actions = m * options.num_actions.front();
-  const std::vector<std::uint64_t> sizes = {options.horizon, options.num_states.front(), actions,
-                                            actions + options.num_states.front()};
-  check_size(parameters, checked_product(sizes));
   const Frame frame(std::move(options));
   PolymatrixOptions tables;
   tables.rewards.reserve(frame.num_cells() * actions * actions);
@@ -88,33 +161,23 @@ AnyGame make_random_polymatrix(Parameters& parameters, FrameOptions options, std
 
 }  // namespace
 
+GameSize size_of_random(Parameters& parameters) { return read_random(parameters).size; }
+GameSize size_of_congestion(Parameters& parameters) { return read_congestion(parameters).size; }
+GameSize size_of_lock(Parameters& parameters) { return read_lock(parameters).size; }
+
 AnyGame make_random(Parameters& parameters) {
-  const std::uint64_t m = parameters.integer("players", 2, 1, 10'000);
-  const std::uint64_t states = parameters.integer("states", 4, 1, 1'000'000);
-  const std::uint64_t actions = parameters.integer("actions", 3, 1, 10'000);
-  const std::uint64_t horizon = parameters.integer("horizon", 5, 1, 10'000);
-  const std::uint64_t seed = parameters.integer("seed", 1, 0, UINT64_MAX);
-  const std::string kind =
-      parameters.word("kind", "general", {"general", "zero-sum", "team", "polymatrix"});
-  parameters.finish();
+  const auto [size, seed, kind] = read_random(parameters);
+  check_size(parameters, size.numbers);
+  const std::uint64_t m = size.players;
+  const std::uint64_t states = size.states;
   const bool zero_sum = kind == "zero-sum";
-  if ((zero_sum && m != 2) || (kind == "polymatrix" && m < 2)) {
-    throw Error(ErrorKind::usage, parameters.family(),
-                fmt::format("kind={} does not go with {} players", kind, m),
-                zero_sum ? "take players=2" : "take two at least");
-  }
   FrameOptions options{.num_players = m,
-                       .horizon = horizon,
+                       .horizon = size.horizon,
                        .stationary = false,
                        .num_states = {static_cast<std::uint32_t>(states)},
-                       .num_actions = std::vector(m, static_cast<std::uint32_t>(actions)),
+                       .num_actions = std::vector(m, static_cast<std::uint32_t>(size.actions)),
                        .zero_sum = zero_sum};
-  if (kind == "polymatrix") return make_random_polymatrix(parameters, std::move(options), seed);
-
-  const std::optional<std::uint64_t> joint = power(actions, m);
-  const std::vector<std::uint64_t> sizes = {joint.value_or(UINT64_MAX), horizon, states,
-                                            states + m};
-  check_size(parameters, checked_product(sizes));
+  if (kind == "polymatrix") return make_random_polymatrix(std::move(options), seed);
   const Frame frame(std::move(options));
   const JointIndex joints(frame);
   const std::vector<std::uint32_t> width = frame.next_states();
@@ -141,15 +204,13 @@ AnyGame make_random(Parameters& parameters) {
 }
 
 AnyGame make_congestion(Parameters& parameters) {
-  const std::uint64_t m = parameters.integer("players", 10, 2, 10'000);
-  const std::uint64_t routes = parameters.integer("routes", 10, 1, 1000);
-  const std::uint64_t states = parameters.integer("states", 3, 1, 10'000);
-  const std::uint64_t horizon = parameters.integer("horizon", 3, 1, 10'000);
-  const std::uint64_t seed = parameters.integer("seed", 5, 0, UINT64_MAX);
-  parameters.finish();
-  check_size(parameters, checked_product(std::vector<std::uint64_t>{states, routes, m + states}));
+  const auto [size, seed] = read_congestion(parameters);
+  check_size(parameters, size.numbers);
+  const std::uint64_t m = size.players;
+  const std::uint64_t states = size.states;
+  const std::uint64_t routes = size.actions;
   const Frame frame({.num_players = m,
-                     .horizon = horizon,
+                     .horizon = size.horizon,
                      .stationary = true,
                      .num_states = {static_cast<std::uint32_t>(states)},
                      .num_actions = std::vector(m, static_cast<std::uint32_t>(routes))});
@@ -187,20 +248,14 @@ AnyGame make_congestion(Parameters& parameters) {
 // leads out of it for good. The last right action pays 1, a wrong one a lure of 0.1, the rest 0.
 // All players earn the same; the best value is the larger of success^(horizon - 1) and the lure.
 AnyGame make_lock(Parameters& parameters) {
-  const std::uint64_t horizon = parameters.integer("horizon", 6, 1, 10'000);
-  const std::uint64_t actions = parameters.integer("actions", 3, 2, 1000);
-  const std::uint64_t m = parameters.integer("players", 1, 1, 2);
-  const double success = parameters.number("success", 0.9, 0.0, 1.0);
-  const std::uint64_t seed = parameters.integer("seed", 1, 0, UINT64_MAX);
-  parameters.finish();
+  const auto [size, success, seed] = read_lock(parameters);
+  check_size(parameters, size.numbers);
+  const std::uint64_t m = size.players;
+  const std::uint64_t horizon = size.horizon;
+  const std::uint64_t actions = size.actions;
   constexpr double lure = 0.1;
-  const std::uint64_t joint = m == 1 ? actions : actions * actions;
-  check_size(parameters, checked_product(std::vector<std::uint64_t>{horizon, joint, m + 2}));
-
-  FrameOptions options{.num_players = m,
-                       .horizon = horizon,
-                       .stationary = false,
-                       .num_states = {2}};  // on the chain, out of it
+  FrameOptions options{
+      .num_players = m, .horizon = horizon, .stationary = false, .num_states = {2}};
   for (std::uint64_t h = 0; h < horizon; ++h) {
     options.num_actions.insert(options.num_actions.end(), m, static_cast<std::uint32_t>(actions));
     options.num_actions.insert(options.num_actions.end(), m, 1U);

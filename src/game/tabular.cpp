@@ -350,6 +350,7 @@ TabularGame<Rows>::TabularGame(Frame frame,
       }
     }
   }
+  if (players == 2 && sums_to_constant()) frame_.found_constant_sum();
   // A second copy makes backups faster; large games are not kept twice.
   const std::size_t m = frame_.num_players();
   if (joints_.size() > kMostCopied / m) return;
@@ -358,6 +359,19 @@ TabularGame<Rows>::TabularGame(Frame frame,
     put_unit_rewards(
         cell, std::span(unit_rewards_).subspan(joints_.first(cell) * m, joints_.count(cell) * m));
   }
+}
+
+template <class Rows>
+bool TabularGame<Rows>::sums_to_constant() const noexcept {
+  for (std::size_t cell = 0; cell < frame_.num_cells(); ++cell) {
+    for (std::size_t joint = 0; joint < joints_.count(cell); ++joint) {
+      if (!frame_.is_constant_sum(user_reward(Player(0), cell, joint),
+                                  user_reward(Player(1), cell, joint))) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 template <class Rows>

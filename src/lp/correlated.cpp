@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "vlearn/core/checked.h"
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/simplex.h"
 
@@ -54,6 +55,8 @@ std::span<const double> CorrelatedGame::objective(std::size_t k) const noexcept 
 }
 
 void CorrelatedGame::reset(const StageGame& game, Target target, Selection selection) {
+  check_choice("target", target, kTargetNames);
+  check_choice("selection.rule", selection.rule, kSelectionRules);
   if (target != Target::cce && target != Target::ce) {
     throw Error(ErrorKind::usage, "target", fmt::format("is {}", name_of(target)),
                 "the program is for cce or ce");

@@ -13,6 +13,7 @@
 #include "payoffs.h"
 #include "program.h"
 #include "vlearn/core/checked.h"
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/simplex.h"
 
@@ -134,6 +135,7 @@ struct StageSolver::Scratch {
 
 StageSolver::StageSolver(LpMethod method, std::function<bool()> stop)
     : method_(method), scratch_(std::make_unique<Scratch>()) {
+  check_choice("method", method, std::size_t{3});
   scratch_->kernel.set_stop(stop);
   scratch_->stop = std::move(stop);
 }

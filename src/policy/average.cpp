@@ -50,9 +50,8 @@ AverageTable table_of(std::span<const PolicyFile> files,
   for (const PolicyFile& file : files) {
     const Seat& other = file.header().seat;
     if (other.first_cell != seat.first_cell || file.episodes() != files.front().episodes()) {
-      throw Error(ErrorKind::input,
-                  fmt::format("policy of player {}", file.header().player.number()),
-                  "has other steps, states or episodes than that of the first player");
+      throw Error(ErrorKind::input, file.source(),
+                  "has other steps, states or episodes than " + files.front().source());
     }
     num_actions = std::max(num_actions, other.max_actions);
   }

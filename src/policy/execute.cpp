@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/text.h"
 
@@ -114,14 +115,19 @@ PolicyPlayer::PolicyPlayer(const PolicyFile& file, const ExecuteOptions& options
       index_key_(stream_key(options.index_seed)),
       action_key_(stream_key(options.private_seed)) {
   const StartRule& start = options.start;
+  check_choice("start.kind", start.kind, std::size_t{3});
+  check_choice("output", options.output, std::size_t{2});
   if (start.kind == StartRule::Kind::at &&
       (start.episode < 1 || start.episode > file.episodes() + 1)) {
-    throw Error(ErrorKind::usage, "start",
-                fmt::format("is episode {}, and the policy has {}", start.episode, file.episodes()),
-                fmt::format("want 1 to {}", file.episodes() + 1));
+    throw Error(
+        ErrorKind::usage, "start",
+        fmt::format("is episode {}, and {} has {}", start.episode, file.source(), file.episodes()),
+        fmt::format("want 1 to {}", file.episodes() + 1));
   }
   if (start.kind == StartRule::Kind::uniform && file.episodes() == 0) {
-    throw Error(ErrorKind::usage, "start", "cannot be drawn: nothing was played");
+    throw Error(ErrorKind::usage, "start",
+                fmt::format("cannot be drawn: {} has no episodes", file.source()),
+                "learn some first");
   }
 }
 

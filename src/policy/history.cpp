@@ -354,17 +354,28 @@ PolicyFile PolicyFile::open(const std::filesystem::path& path, const MakeReplaye
   return parse(FileBytes::map(path, kMaxPolicyBytes), path.string(), make_replayer);
 }
 
+PolicyHeader PolicyFile::read_header(const std::filesystem::path& path) {
+  PolicyFile file(FileBytes::map(path, kMaxPolicyBytes), path.string());
+  static_cast<void>(file.take_header());
+  return std::move(file.header_);
+}
+
 PolicyFile PolicyFile::parse(FileBytes bytes,
                              const std::string& source,
                              const MakeReplayer& make_replayer) {
   PolicyFile file(std::move(bytes), source);
-  const std::size_t begin = file.read_header();
-  file.replayer_ = make_replayer(file.header_);
+  const std::size_t begin = file.take_header();
+  try {
+    file.replayer_ = make_replayer(file.header_);
+  } catch (const Error& error) {
+    // It knows keys of the header, and not whose they are.
+    throw Error(error.kind(), source + ": " + error.place(), error.problem(), error.fix());
+  }
   file.read_segments(begin);
   return file;
 }
 
-std::size_t PolicyFile::read_header() {
+std::size_t PolicyFile::take_header() {
   const std::span<const std::byte> bytes = bytes_.bytes();
   std::uint64_t size = 0;
   if (bytes.size() < 16) throw error("is too short for a header");

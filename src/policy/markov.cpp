@@ -97,6 +97,7 @@ MarkovTable table_in(ContainerArrays& arrays) {
     table.first_number.push_back(number + parts[cell] * table.num_actions[cell]);
   }
   check(table, header.source());
+  table.source = header.source();
   return table;
 }
 

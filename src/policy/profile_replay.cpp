@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/policy/profile_replay.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "vlearn/core/error.h"
@@ -22,9 +24,12 @@ struct CellWalk {
   std::vector<PolicyWalk> walks;
 };
 
-Error not_of_one_run() {
-  return {ErrorKind::input, "policy files", "are not of one run",
-          "give the files of all players of a run"};
+constexpr const char* kWantOneRun = "give the files of all players of one run, in their order";
+
+/// `key` of its header, or its visits, are not those of the first file.
+Error not_of_one_run(const PolicyFile& file, const char* key, const PolicyFile& first) {
+  return {ErrorKind::input, fmt::format("{}: {}", file.source(), key),
+          fmt::format("is not of the same run as {}", first.source()), kWantOneRun};
 }
 
 std::vector<CellWalk> make_walks(std::span<const PolicyFile> files, std::uint64_t episodes) {
@@ -50,23 +55,33 @@ std::vector<CellWalk> make_walks(std::span<const PolicyFile> files, std::uint64_
 }  // namespace
 
 void check_one_run(std::span<const PolicyFile> files, std::uint64_t episodes) {
-  if (files.empty()) throw not_of_one_run();
+  if (files.empty()) throw Error(ErrorKind::input, "policy files", "are missing", kWantOneRun);
   const PolicyFile& first = files.front();
   const PolicyHeader& wanted = first.header();
-  if (files.size() != wanted.seat.num_players) throw not_of_one_run();
+  if (files.size() != wanted.seat.num_players) {
+    throw Error(ErrorKind::input, first.source() + ": players",
+                fmt::format("is {}, and there are {} files", wanted.seat.num_players, files.size()),
+                kWantOneRun);
+  }
   for (std::size_t j = 0; j < files.size(); ++j) {
-    const PolicyHeader& header = files[j].header();
-    // Whoever executes a file goes by its own weights and target.
-    if (header.player != Player(j) || header.seat.first_cell != wanted.seat.first_cell ||
-        header.target != wanted.target || header.weights != wanted.weights ||
-        header.game_hash != wanted.game_hash || header.config_hash != wanted.config_hash ||
-        files[j].episodes() < episodes) {
-      throw not_of_one_run();
+    const PolicyFile& file = files[j];
+    const PolicyHeader& header = file.header();
+    if (header.player != Player(j)) {
+      throw Error(ErrorKind::input, file.source() + ": player",
+                  fmt::format("is {}, want {}", header.player.number(), j + 1), kWantOneRun);
     }
+    const auto check = [&](const char* key, bool same) {
+      if (!same) throw not_of_one_run(file, key, first);
+    };
+    // Whoever executes a file goes by its own weights and target.
+    check("states", header.seat.first_cell == wanted.seat.first_cell);
+    check("target", header.target == wanted.target);
+    check("weights", header.weights == wanted.weights);
+    check("game_hash", header.game_hash == wanted.game_hash);
+    check("config_hash", header.config_hash == wanted.config_hash);
+    check("episodes", file.episodes() >= episodes);
     for (std::size_t cell = 0; cell < wanted.seat.num_cells(); ++cell) {
-      if (files[j].visits_before(cell, episodes) != first.visits_before(cell, episodes)) {
-        throw not_of_one_run();
-      }
+      check("visits", file.visits_before(cell, episodes) == first.visits_before(cell, episodes));
     }
   }
 }
@@ -99,8 +114,11 @@ void replay_profiles(std::span<const PolicyFile> files,
         const std::uint64_t episode = cell.walks.front().episode();
         const std::size_t slot = (episode - begin) * seat.horizon + cell.h.index();
         double* next = policies.data() + slot * width;
-        for (PolicyWalk& walk : cell.walks) {
-          if (!walk.logged() || walk.episode() != episode) throw not_of_one_run();
+        for (std::size_t j = 0; j < cell.walks.size(); ++j) {
+          PolicyWalk& walk = cell.walks[j];
+          if (!walk.logged() || walk.episode() != episode) {
+            throw not_of_one_run(files[j], "visits", files.front());
+          }
           next = std::copy(walk.policy().begin(), walk.policy().end(), next);
           walk.next();
         }
@@ -110,7 +128,12 @@ void replay_profiles(std::span<const PolicyFile> files,
     });
     const std::size_t slots = (end - begin) * seat.horizon;
     for (std::size_t slot = 0; slot < slots; ++slot) {
-      if (path[slot] == nullptr) throw not_of_one_run();
+      if (path[slot] == nullptr) {
+        throw Error(ErrorKind::input, files.front().source() + ": visits",
+                    fmt::format("are missing of episode {}, step {}",
+                                begin + slot / seat.horizon + 1, slot % seat.horizon + 1),
+                    "the file is damaged");
+      }
       see(path[slot]->h, path[slot]->s, std::span(policies).subspan(slot * width, sizes[slot]));
     }
   }

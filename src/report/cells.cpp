@@ -10,6 +10,7 @@
 #include "vlearn/core/compensated.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/log.h"
+#include "vlearn/run/run_folder.h"
 
 namespace vlearn {
 namespace {
@@ -255,7 +256,9 @@ void fill_witness(RunView& view, const CellSources& sources) {
     if (witness.empty()) continue;
     const std::vector<std::size_t> begins = witness_begins(frame, view.target, player);
     const auto refuse = [&] {
-      return Error(ErrorKind::input, fmt::format("witness of player {}", player.number()),
+      return Error(ErrorKind::input,
+                   fmt::format("{}: players[{}].witness", certificate_path(view.path).string(),
+                               player.index()),
                    "does not fit the game", "certify the run again: vlearn certify RUN");
     };
     if (witness.size() != begins.back()) throw refuse();

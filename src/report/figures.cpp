@@ -97,11 +97,4 @@ std::string tick_label(double number) {
   return text;
 }
 
-std::string duration(double seconds) {
-  if (seconds < 60.0) return figure(seconds, 3) + "\u00A0s";
-  const auto whole = static_cast<std::uint64_t>(std::min(seconds, 1e15));
-  if (whole < 3600) return fmt::format("{}\u00A0min {}\u00A0s", whole / 60, whole % 60);
-  return fmt::format("{}\u00A0h {}\u00A0min", count(whole / 3600), whole % 3600 / 60);
-}
-
 }  // namespace vlearn

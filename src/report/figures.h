@@ -35,7 +35,4 @@ enum class Rounding : std::uint8_t { nearest, up, down };
 /// 1, 10, 100, 1k, 10k, 1M: a tick of an axis.
 [[nodiscard]] std::string tick_label(double number);
 
-/// "0.31 s", "2 min 5 s".
-[[nodiscard]] std::string duration(double seconds);
-
 }  // namespace vlearn

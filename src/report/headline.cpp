@@ -138,7 +138,6 @@ void add_tiles(Html& html, const RunView& run) {
   add_tile(html, "states", states_figure(run), "of a step");
   add_tile(html, "horizon", count(run.game.horizon), run.game.horizon == 1 ? "step" : "steps");
   add_tile(html, "seed", std::to_string(run.seed));
-  if (run.seconds) add_tile(html, "time", duration(*run.seconds));
   html.close();
 }
 

@@ -39,8 +39,7 @@ OutputPolicy::OutputPolicy(const Frame& frame,
           file.visits_before(cell, first.episodes()) == first.visits_before(cell, first.episodes());
     }
     if (fits) continue;
-    throw Error(ErrorKind::input, fmt::format("policy of player {}", file.header().player.number()),
-                "is not of the same run as that of player 1");
+    throw Error(ErrorKind::input, file.source(), "is not of the same run as " + first.source());
   }
 }
 

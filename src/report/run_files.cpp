@@ -19,8 +19,6 @@ namespace vlearn {
 namespace {
 
 constexpr std::uint64_t kMaxConfig = std::uint64_t{1} << 20U;
-/// About thirty million years. The sum over all lines of a file stays finite.
-constexpr double kMostSeconds = 1e15;
 constexpr std::array<std::string_view, 3> kSummaryRows = {"min", "mean", "max"};
 
 /// A number as files have it.
@@ -245,30 +243,6 @@ Metrics parse_metrics(std::string_view text,
     metrics.curve.push_back(read_row(row, shape, metrics));
   });
   return metrics;
-}
-
-std::optional<double> read_seconds(const std::filesystem::path& run, std::size_t num_players) {
-  const std::filesystem::path file = run / "timing.jsonl";
-  if (!std::filesystem::exists(file)) return std::nullopt;
-  return parse_seconds(FileBytes::read(file, most_bytes(num_players)).text(), file);
-}
-
-std::optional<double> parse_seconds(std::string_view text, const std::filesystem::path& file) {
-  text = text.substr(0, text.rfind('\n') + 1);
-  if (text.empty()) return std::nullopt;
-  std::optional<double> of_last;
-  double before = 0.0;
-  for_each_row(parse_lines(text, file), [&](const JsonValue& row) {
-    std::optional<JsonValue> found = row.find("seconds");
-    if (!found) found = row.find("cpu_seconds");
-    if (!found) return;
-    const double seconds = found->number();
-    if (!(seconds >= 0.0 && seconds <= kMostSeconds))
-      throw found->error("is not between 0 and 1e15");
-    if (of_last && seconds < *of_last) before += *of_last;
-    of_last = seconds;
-  });
-  return of_last ? std::optional(before + *of_last) : std::nullopt;
 }
 
 std::vector<std::uint64_t> read_visits(const std::filesystem::path& run, const Frame& frame) {

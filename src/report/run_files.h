@@ -73,14 +73,6 @@ struct Metrics {
                                     const std::filesystem::path& file,
                                     const MetricsShape& shape);
 
-/// Seconds by timing.jsonl, of whole lines; nothing where there are none. A run that was gone on
-/// with has had several processes, and each counts from 0: of each the largest is added.
-[[nodiscard]] std::optional<double> read_seconds(const std::filesystem::path& run,
-                                                 std::size_t num_players);
-/// The same from the text of a file, which errors name.
-[[nodiscard]] std::optional<double> parse_seconds(std::string_view text,
-                                                  const std::filesystem::path& file);
-
 /// How often each (step, state) was visited, of runs that keep no history: from tables.safetensors.
 /// Empty where it is missing. Throws Error for tables of another shape, before they are read:
 /// input, or resource where they are larger than those of the game can be.

@@ -275,7 +275,6 @@ void add_each_run(Html& html, std::span<const RunView> runs) {
     add_fact(html, "game", run.game.word);
     add_fact(html, x_label({&run, 1}), count(run.episodes));
     add_fact(html, "stopped", run.stopped.empty() ? "not yet" : run.stopped);
-    if (run.seconds) add_fact(html, "time", duration(*run.seconds));
     for (const std::string& remark : run.remarks) add_fact(html, "remark", remark);
     html.close();
     if (!run.command.empty())

@@ -21,6 +21,7 @@
 #include "vlearn/run/baseline_folder.h"
 #include "vlearn/run/certify_run.h"
 #include "vlearn/run/learn.h"
+#include "vlearn/run/stored_game.h"
 #include "vlearn/run/stored_policies.h"
 #include "vlearn/verify/verify.h"
 
@@ -43,7 +44,7 @@ LoadedGame load_game_for(const StoredRun& run, const ViewOptions& options) {
   }
   std::optional<LoadedGame> game;
   try {
-    game.emplace(load_game(where));
+    game.emplace(options.game.empty() ? load_named_game(run) : load_game(where));
   } catch (const Error& error) {
     if (!options.game.empty()) throw;
     throw Error(error.kind(), error.place(), error.problem(),
@@ -159,7 +160,9 @@ Verification verify_run(const StoredRun& run,
   } else {
     const auto paths =
         policy_paths(run.path, frame_of(game.game).num_players(), certificate->output);
-    const Verdict verdict = verify(game.game, paths, *certificate, {.parallel = options.parallel});
+    const Verdict verdict =
+        verify(game.game, paths, *certificate,
+               {.parallel = options.parallel, .certificate = certificate_path(run.path).string()});
     verification.outcome =
         verdict.accepted ? Verification::Outcome::accepted : Verification::Outcome::refuted;
     verification.message = verdict.refuted;
@@ -402,7 +405,6 @@ RunView view_run(const std::filesystem::path& path, const ViewOptions& options) 
   view.config = members_of(config.document);
   view.group = group_of(view.config);
   view.command = command_of(config, game.game, word_of(run, options));
-  view.seconds = read_seconds(path, frame.num_players());
   view.num_cells = count_cells(frame);
   view.certificate = certificate_at(certificate_path(path), run, result, frame, view);
   view.sampled = certificate_at(sampled_path(path), run, result, frame, view);

@@ -10,6 +10,7 @@ namespace vlearn {
 
 std::string config_to_json(const RunTitle& title, const BaselineConfig& config) {
   const BaselineOptions& options = config.baseline;
+  check_choices(options);
   JsonWriter json;
   json.begin_object().member("schema", "vlearn.baseline-config/1");
   json.member("version", build_info().version).member("game", title.game);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "vlearn/core/choice.h"
 #include "vlearn/core/container.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/hash.h"
@@ -16,13 +17,14 @@ namespace {
 /// Policies [player][step][state][action], 0 where there is no such action.
 class PolicyArray {
  public:
-  PolicyArray(std::vector<double> numbers, const Frame& frame)
+  PolicyArray(std::vector<double> numbers, const Frame& frame, const std::filesystem::path& run)
       : numbers_(std::move(numbers)),
         frame_(frame),
         states_(frame.max_states()),
         actions_(frame.max_actions()) {
     if (numbers_.size() != frame.num_players() * frame.horizon() * states_ * actions_) {
-      throw Error(ErrorKind::input, "policies", "have another shape than the game");
+      throw Error(ErrorKind::input, run.string(),
+                  "has policy files of another shape than its game");
     }
   }
   [[nodiscard]] std::span<const double> operator()(Player player, Step h, State s) const {
@@ -115,6 +117,9 @@ std::string what_differs(const Certificate& certificate, const StoredRun& run, c
 Certificate certify_stored(const StoredRun& run,
                            const LoadedGame& game,
                            const CertifyOptions& options) {
+  check_choices(run.config);
+  check_choice("output", options.output, kCertifiedOutputNames);
+  check_choice("start", options.start, kCertifiedStartNames);
   const Frame& frame = frame_of(game.game);
   const Target target = run.config.learner.target;
   if (options.output == CertifiedOutput::table) return certify_tables(run, game, options.parallel);
@@ -131,7 +136,7 @@ Certificate certify_stored(const StoredRun& run,
     case CertifiedOutput::marginals: {
       const AverageTable table = table_of(files, episodes, options.parallel);
       return certify_marginals(game.game, title, target, weights, episodes,
-                               PolicyArray(table.averaged, frame));
+                               PolicyArray(table.averaged, frame, run.path));
     }
     case CertifiedOutput::table: break;  // above
   }

@@ -276,13 +276,13 @@ std::vector<FoundDeviation> find_deviations(GameRef game,
     throw Error(ErrorKind::input, whose, "is of another game or another run",
                 "want the policies of all players of one run, in their order");
   };
-  if (policies.size() != game.frame().num_players()) refuse("the number of policies");
+  if (policies.size() != game.frame().num_players()) refuse("policy files");
   for (const Player player : all<Player>(policies.size())) {
     const PolicyHeader& header = policies[player.index()].header();
     const Seat seat = seat_of(game.frame(), player);
     if (header.player != player || header.seat.first_cell != seat.first_cell ||
         header.seat.num_actions != seat.num_actions) {
-      refuse(fmt::format("the policy of player {}", player.number()));
+      refuse(policies[player.index()].source());
     }
   }
   check_one_run(policies, policies[0].episodes());

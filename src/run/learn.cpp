@@ -7,6 +7,7 @@
 #include <chrono>
 #include <limits>
 
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 #include "vlearn/run/data_certificate.h"
 
@@ -61,6 +62,11 @@ std::string_view name_of(Stopped stopped) noexcept {
   return names[static_cast<std::size_t>(stopped)];
 }
 
+void check_choices(const LearnConfig& config) {
+  check_choices(config.learner);
+  check_choice("output", config.output, kCertifiedOutputNames);
+}
+
 CertifiedOutput natural_output(const AnyGame& game, Preset preset, Target target) {
   // What is proven of these two is proven of the nested policy.
   if (preset == Preset::paper || preset == Preset::rigorous) return CertifiedOutput::nested;
@@ -90,6 +96,8 @@ LearnConfig preset_config(
 }
 
 void check_executable(Target target, CertifiedOutput output) {
+  check_choice("target", target, kTargetNames);
+  check_choice("output", output, kCertifiedOutputNames);
   if (is_executable(target, output)) return;
   if (target == Target::nash) {
     throw Error(ErrorKind::usage, "--output markov",
@@ -142,6 +150,7 @@ LearnResult learn(Trainer& trainer,
                   const Frame& frame,
                   const LearnConfig& config,
                   const LearnHooks& hooks) {
+  check_choices(config);
   using Clock = std::chrono::steady_clock;
   const std::uint64_t steps_per_episode = frame.num_players() * frame.horizon();
   const std::uint64_t chunk = std::max<std::uint64_t>(kChunk / steps_per_episode, 1);

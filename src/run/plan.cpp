@@ -15,6 +15,7 @@
 #include "vlearn/bandit/rigorous.h"
 #include "vlearn/core/alpha.h"
 #include "vlearn/core/checked.h"
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/log.h"
 #include "vlearn/core/random.h"
@@ -195,6 +196,7 @@ void check(const PlanOptions& options) {
   const auto refuse = [](const char* place, std::string problem) {
     throw Error(ErrorKind::usage, place, std::move(problem));
   };
+  if (options.target) check_choice("target", *options.target, kTargetNames);
   if (options.num_players == 0 || options.horizon == 0 || options.max_states == 0 ||
       options.max_actions == 0) {
     refuse("sizes", "a game has players, steps, states and actions, one of each at least");

@@ -311,6 +311,7 @@ std::string run_name(std::string_view game, std::uint64_t seed) {
 }
 
 std::string config_to_json(const RunTitle& title, const LearnConfig& config) {
+  check_choices(config);
   const LearnerOptions& learner = config.learner;
   JsonWriter json;
   json.begin_object().member("schema", kConfigSchema);
@@ -581,6 +582,7 @@ void write_exact(JsonWriter& json, const Certificate& certificate) {
 }
 
 std::string config_to_json(const RunTitle& title, const SolveConfig& config) {
+  check_choices(config);
   JsonWriter json;
   json.begin_object().member("schema", kSolveConfigSchema);
   json.member("version", build_info().version).member("game", title.game);
@@ -781,7 +783,9 @@ bool RunFolder::go_on(const RunState& state,
   };
   const std::optional<FileSizes> sizes = checkpoints_.load(state, check_files, tell);
   if (!sizes) return false;
-  if (state.trainer.episodes() == config.episodes &&
+  // Without its certificate a run has not ended: who goes on with it makes the certificate again.
+  const bool certified = !config.certify || std::filesystem::exists(certificate_path(path_));
+  if (state.trainer.episodes() == config.episodes && certified &&
       std::filesystem::exists(path_ / "result.json")) {
     complete_ = true;
     checkpoints_.keep_newest();

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <utility>
 
+#include "vlearn/core/choice.h"
 #include "vlearn/core/random.h"
 
 namespace vlearn {
@@ -33,6 +34,12 @@ double largest_width(const Frame& frame) {
 
 std::string_view name_of(SolveStopped stopped) noexcept {
   return kStoppedNames[static_cast<std::size_t>(stopped)];
+}
+
+void check_choices(const SolveConfig& config) {
+  check_choice("target", config.target, kTargetNames);
+  check_choice("method", config.method, kPlanMethodNames);
+  check_choice("selection.rule", config.selection.rule, kSelectionRules);
 }
 
 std::string name_of(const Selection& selection) {

@@ -18,7 +18,7 @@ Target natural_target(const Frame& frame) noexcept {
 
 std::optional<std::string> why_not(const Frame& frame, const LearnerOptions& options) {
   const std::size_t m = frame.num_players();
-  if (options.monotone && m > 1 && !frame.zero_sum()) {
+  if (options.monotone && m > 1 && !frame.constant_sum()) {
     return "monotone values are upper bounds only where all equilibria have one value, and this "
            "is not a zero-sum game; leave out --monotone";
   }
@@ -26,10 +26,11 @@ std::optional<std::string> why_not(const Frame& frame, const LearnerOptions& opt
     return fmt::format("a best policy is one player's, and this game has {} players; ask for {}", m,
                        name_of(natural_target(frame)));
   }
-  if (options.target == Target::nash && (m != 2 || !frame.zero_sum())) {
+  if (options.target == Target::nash && !frame.constant_sum()) {
     return "learning finds a Nash equilibrium of two-player zero-sum games only (in general games "
            "even computing one is hard, and independent learners have no guarantee); ask for cce "
-           "or ce";
+           "or ce" +
+           std::string(kZeroSumHint);
   }
   return std::nullopt;
 }

@@ -14,6 +14,7 @@
 #include "stage_lp.h"
 #include "stage_oftrl.h"
 #include "vlearn/core/checked.h"
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 
 namespace vlearn {
@@ -26,6 +27,8 @@ constexpr std::uint64_t kMaxOftrlBytes = std::uint64_t{1} << 36U;
 
 void check_options(const Frame& frame, const PlannerOptions& options) {
   check_target(frame, options.target);
+  check_choice("method", options.method, kPlanMethodNames);
+  check_choice("selection.rule", options.selection.rule, kSelectionRules);
   if (options.target == Target::optimal && options.method == PlanMethod::oftrl) {
     throw Error(ErrorKind::usage, "optimal", "needs no players who learn", "use the method lp");
   }
@@ -201,15 +204,16 @@ PlannedPolicy gather(const Frame& frame,
 }  // namespace
 
 void check_target(const Frame& frame, Target target) {
-  const auto refuse = [&](const char* problem, const char* fix) {
+  check_choice("target", target, kTargetNames);
+  const auto refuse = [&](const char* problem, const std::string& fix) {
     return Error(ErrorKind::usage, std::string(name_of(target)), problem, fix);
   };
   if (target == Target::optimal && frame.num_players() != 1) {
     throw refuse("is for one player", "use cce, ce or, of a zero-sum game, nash");
   }
-  if (target == Target::nash && !frame.zero_sum()) {
+  if (target == Target::nash && !frame.constant_sum()) {
     throw refuse("can be planned in zero-sum games of two players only",
-                 "use cce or ce, which every game has");
+                 "use cce or ce, which every game has" + std::string(kZeroSumHint));
   }
 }
 

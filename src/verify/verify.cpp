@@ -11,6 +11,7 @@
 #include "derive.h"
 #include "law.h"
 #include "numbers.h"
+#include "vlearn/core/choice.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/float_environment.h"
 #include "vlearn/core/hash.h"
@@ -95,7 +96,7 @@ std::vector<Policy> read_policies(std::span<const std::filesystem::path> files,
   std::vector<Policy> policies;
   for (const std::filesystem::path& path : files) policies.push_back(Policy::read(path));
   if (policies.size() != m) {
-    throw Error(ErrorKind::input, "policies", fmt::format("there are {} files", policies.size()),
+    throw Error(ErrorKind::input, "policy files", fmt::format("there are {}", policies.size()),
                 fmt::format("want one for each of the {} players", m));
   }
   std::stable_sort(policies.begin(), policies.end(),
@@ -128,7 +129,7 @@ void check_identity(const Certificate& certificate,
   if (certificate.target == Target::optimal) {
     expect_same("players", policies.size(), std::size_t{1});
   }
-  if (certificate.target == Target::nash && !frame_of(game).zero_sum()) {
+  if (certificate.target == Target::nash && !frame_of(game).constant_sum()) {
     throw Refuted{"target: stated nash, but this is not a zero-sum game of two players"};
   }
   if (!is_executable(certificate.target, certificate.output)) {
@@ -536,16 +537,19 @@ Verdict verify(const AnyGame& game,
                const Certificate& certificate,
                const VerifyOptions& options) {
   const DefaultFloatEnvironment environment;
+  check_choice("numbers", options.numbers, std::size_t{3});
+  check_choice("target", certificate.target, kTargetNames);
+  check_choice("output", certificate.output, kCertifiedOutputNames);
+  check_choice("start", certificate.start, kCertifiedStartNames);
   if (certificate.method && !is_sampled(certificate)) {
-    throw Error(
-        ErrorKind::usage, "certificate",
-        fmt::format("has bounds that hold with probability {}: nobody can derive them again",
-                    certificate.method->confidence),
-        "certify the run exactly: vlearn certify RUN");
+    throw Error(ErrorKind::usage, options.certificate,
+                fmt::format("has bounds that hold with probability {} and cannot be derived again",
+                            certificate.method->confidence),
+                "certify the run exactly: vlearn certify RUN");
   }
   if (certificate.method) {
     const UncertainMethod& method = *certificate.method;
-    throw Error(ErrorKind::usage, "certificate",
+    throw Error(ErrorKind::usage, options.certificate,
                 fmt::format("was sampled: its bounds hold with confidence {} and cannot be derived "
                             "again",
                             method.confidence),
@@ -553,11 +557,12 @@ Verdict verify(const AnyGame& game,
                             "--samples {} --confidence {} --seed {} --out FILE",
                             method.samples, method.confidence, method.seed));
   }
-  const auto cannot = [](const char* what, const char* why) {
+  const auto cannot = [](const std::string& what, const char* why) {
     return Error(ErrorKind::input, what, why, "this certificate cannot be verified");
   };
   if (certificate.stream_hash) {
-    throw cannot("stream_hash", "stands in place of policy files, which were not kept");
+    throw cannot(options.certificate + ": stream_hash",
+                 "stands in place of policy files, which were not kept");
   }
   const Frame& frame = frame_of(game);
   if (!frame.start_known()) throw cannot("game", "does not say where episodes begin");

@@ -376,6 +376,8 @@ class Certify(CommandTest):
         self.assertEqual((refused.returncode, refused.stdout), (2, ""))
         again = "--samples 2000 --confidence 0.99999 --seed 5"
         self.assertIn(again, refused.stderr)
+        self.assertIn("one.json: was sampled", refused.stderr)
+        self.assertIn(" 2: it holds with a confidence", self.good("verify", "--help"))
         # What a schema says of it, the reader says too.
         for change in (
             {"method": {**method, "confidence": 1}},

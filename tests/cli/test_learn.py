@@ -52,6 +52,63 @@ class Learn(CommandTest):
             self.assertAlmostEqual(player["value"], player["mean_return"], delta=0.05)
             self.assertGreater(player["upper"], player["value"])
 
+    def test_nash_of_games_whose_rewards_sum_to_a_constant(self):
+        """As .nfg files, JSON and arrays need no word for it. The equilibria are known."""
+        third = {"rock": 0, "paper": 1, "scissors": 2}
+        for unit in (1, 0.5):  # rock-paper-scissors for -1, 0 and 1, and for 0, 1/2 and 1
+            rules = []
+            for mine, i in third.items():
+                for other, j in third.items():
+                    win = unit * ((i - j + 4) % 3 - 1)
+                    pay = [win, -win] if unit == 1 else [0.5 + win, 0.5 - win]
+                    rules.append({"actions": [mine, other], "reward": pay})
+            game = {
+                "format": "vlearn.game/1",
+                "players": 2,
+                "actions": list(third),
+                "horizon": 2,
+                "rules": rules,
+            }
+            (self.folder / "game.json").write_text(json.dumps(game))
+            # The law, and what is learned where nobody asks for a target, are as they always were.
+            known = json.loads(self.good("game", "show", "game.json", "--json"))
+            self.assertFalse(known["zero_sum"])
+            self.assertEqual(self.learn("game.json", "--episodes", "5", "--force")["target"], "cce")
+            self.good("game", "convert", "game.json", "game.safetensors")
+            for word in ("game.json", "game.safetensors"):
+                out = ("--target", "nash", "--out", "run", "--force")
+                for command in (
+                    ("solve", word),
+                    ("solve", word, "--method", "oftrl", "--until-gap", "0.01"),
+                    ("learn", word, "--episodes", "20000"),
+                    ("learn", word, "--episodes", "2000", "--output", "nested"),
+                    ("learn", word, "--algorithm", "nash-vi", "--episodes", "2000"),
+                    ("learn", word, "--episodes", "200", "--preset", "rigorous", "--monotone"),
+                ):
+                    with self.subTest(word=word, command=command, unit=unit):
+                        result = json.loads(self.good(*command, *out, "--json", "--quiet"))
+                        self.assertEqual(result["game_hash"], known["hash"])
+                        if "--monotone" in command:
+                            self.good("certify", "run", "--output", "table")
+                        self.good("verify", word, "run", "run/certificate.json")
+                        self.good("play", "run", "--episodes", "3")
+                        for player in result["players"] if command == ("solve", word) else ():
+                            self.assertAlmostEqual(player["value"], 0 if unit == 1 else 1, 9)
+                            self.assertLess(player["gap"]["upper"], 1e-9)
+
+    def test_who_is_not_zero_sum_is_told_what_is(self):
+        self.good("game", "convert", "chicken", "game.json")
+        for command in (
+            ("learn", "game.json", "--episodes", "5"),
+            ("solve", "game.json"),
+            ("learn", "game.json", "--algorithm", "nash-vi", "--episodes", "5"),
+            ("learn", "game.json", "--algorithm", "plug-in", "--episodes", "5"),
+        ):
+            done = self.run_command(*command, "--target", "nash", "--out", "run")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn('if its file has "zero_sum": true', done.stderr)
+            self.assertIn("their ranges have one width", done.stderr)
+
     def test_correlated_equilibrium_of_chicken(self):
         result = self.learn("chicken", "--target", "ce", "--episodes", "1e6")
         low, high = sorted(player["value"] for player in result["players"])

@@ -173,6 +173,49 @@ class Resume(unittest.TestCase):
         # A run that has ended can be resumed too: nothing changes.
         self.assert_ends_as(whole, self.resume())
 
+    def test_a_certificate_that_is_gone_is_made_again(self):
+        for name in ("nested", "markov", "bare"):
+            with self.subTest(name):
+                shutil.rmtree(self.run_folder, ignore_errors=True)
+                shutil.rmtree(self.folder / "whole", ignore_errors=True)
+                arguments = RUNS[name][:-1] + ("2000",)
+                whole = self.whole(arguments)
+                self.learn(*arguments, "--out", self.run_folder)
+                (self.run_folder / "certificate.json").unlink()
+                done = self.resume()
+                self.assertEqual(done.stderr, "")
+                self.assert_ends_as(whole, done)
+
+    def test_a_certificate_of_another_run(self):
+        self.learn(*SMALL, "--out", self.run_folder)
+        self.learn("rps", "--target", "cce", "--episodes", "50", "--out", self.folder / "other")
+        shutil.copy(self.folder / "other/certificate.json", self.run_folder)
+        done = self.resume()
+        self.assertEqual(done.returncode, 3)
+        # To go on with it would end here again.
+        self.assertNotIn("--resume", done.stderr)
+        self.assertIn("vlearn certify RUN", done.stderr)
+        subprocess.run([VLEARN, "certify", self.run_folder], check=True, capture_output=True)
+        self.assertEqual(self.resume().returncode, 0)
+
+    def test_a_folder_that_goes_while_it_is_written(self):
+        process = subprocess.Popen(
+            self.begin(("rps", "--episodes", "1e12"), "--checkpoint-episodes", "1000"),
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        metrics = self.run_folder / "metrics.csv"
+        while process.poll() is None:
+            if metrics.exists() and "\n1000," in metrics.read_text():
+                break
+        self.run_folder.rename(self.folder / "elsewhere")
+        _, errors = process.communicate(timeout=60)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertIn(f"{self.run_folder} is gone: learn it again, without --resume", errors)
+        self.assertNotIn("go on with", errors)
+
     def test_sums_from_data_go_on(self):
         """The means of V over all episodes are in the result: they end the same to the last bit."""
         for arguments in (
@@ -383,7 +426,7 @@ class Resume(unittest.TestCase):
         self.assertIn("config.json", done.stderr)
         done = self.learn("--episodes", "9")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("which game", done.stderr)
+        self.assertIn("no game is given", done.stderr)
 
     def test_a_game_that_has_moved(self):
         game = self.folder / "one.json"

@@ -207,7 +207,6 @@ inline RunView plain_run(std::string word, std::vector<std::string> players, std
   run.stopped = "gap reached";
   run.version = "0.1.0";
   run.config_hash = "77e1f0dff842d79ee7f5e2191da471a532ea9f8266db76680f975c0e0bf73b60";
-  run.seconds = 1.73;
   run.config = {{"schema", "vlearn.config/1"},
                 {"game", run.game.word},
                 {"target", "cce"},
@@ -310,7 +309,6 @@ inline RunView begun_view() {
   run.game.states = {2, 2, 2};
   run.stopped.clear();
   run.episodes = 0;
-  run.seconds.reset();
   run.remarks = {"The run has not ended: the last row of metrics.jsonl is shown as it is."};
   return run;
 }

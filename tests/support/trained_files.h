@@ -35,7 +35,8 @@ inline std::vector<PolicyFile> trained_files(GameRef game,
   trainer->hand_out_rest();
   std::vector<PolicyFile> files;
   for (const std::vector<std::byte>& own : bytes) {
-    files.push_back(PolicyFile::parse(FileBytes::copy(own), "policy", make_replayer));
+    const std::string source = "policy of player " + std::to_string(files.size() + 1);
+    files.push_back(PolicyFile::parse(FileBytes::copy(own), source, make_replayer));
   }
   return files;
 }

@@ -119,7 +119,11 @@ inline constexpr double kVisitsBonusConstant = 0.1;
 /// For the target `ce` the rule is one with swap regret.
 [[nodiscard]] LearnerOptions preset_options(Preset preset, Target target) noexcept;
 
-/// What is wrong with a combination of choices, and what to do; nothing if it is fine.
+/// Throws Error (usage) that names the field where a choice is no enumerator of its type.
+void check_choices(const LearnerOptions& options);
+
+/// What is wrong with a combination of choices, and what to do; nothing if it is fine. Throws as
+/// check_choices().
 [[nodiscard]] std::optional<std::string> flaw_of(const LearnerOptions& options);
 
 /// Whether V and V_low are proven bounds (docs/theory/rigorous_bonus.md): the rigorous bonus with

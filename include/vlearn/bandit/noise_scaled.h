@@ -8,13 +8,14 @@
 //   s2        = (1 - a) (s2 + a (x - mu)^2),  mu += a (x - mu)       spread of the losses
 //   v         = variance of the mean losses m(b) over the actions     spread between actions
 //   sigma     = max(0.001, sqrt(s2 + v + p a))                        p a: what is not known yet
-//   eta_t     = 2 e sqrt((c + 1)/t) / sigma                           swap: sqrt((c + 1) B/t)
+//   eta_t     = 2 e sqrt((c + 1)/t) / sigma                           swap: (c + 1) B in the root
 //   gamma_t   = min(0.3, g (c + 1)/t)
 //
-// and the rest as in follow_leader.h and ftrl_swap.h. A loss divided by all that can still come
-// makes useful steps shrink with the horizon; divided by its own spread it does not. Without v,
-// cells starve: an action that nobody plays has no noise. Found by search, without a bound on its
-// regret: what it learns is judged by its certificate (docs/sample_efficiency.md).
+// with e = 1/2, p = 0.03 and g = 3, so that eta_t = sqrt(4/t) / sigma, for swap sqrt(4 B/t) /
+// sigma; and the rest as in follow_leader.h and ftrl_swap.h. A loss divided by all that can still
+// come makes useful steps shrink with the horizon; divided by its own spread it does not. Without
+// v, cells starve: an action that nobody plays has no noise. Found by search, without a bound on
+// its regret: what it learns is judged by its certificate (docs/sample_efficiency.md).
 //
 // A cell has two numbers more than with `tsallis`: mu and s2. The x that they see is the one that a
 // log gives back, whose increment was rounded.

@@ -94,6 +94,9 @@ struct BaselineOptions {
 /// With natural_target() and usual_constant().
 [[nodiscard]] BaselineOptions usual_options(BaselineName algorithm, const Frame& frame) noexcept;
 
+/// Throws Error (usage) that names the field where a choice is no enumerator of its type.
+void check_choices(const BaselineOptions& options);
+
 /// Throws Error (usage), with what to use instead, for an algorithm that does not fit the game or
 /// the target, and for numbers out of range.
 void check_options(const Frame& frame, const BaselineOptions& options);

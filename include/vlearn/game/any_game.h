@@ -4,6 +4,8 @@
 // A known game whose model is chosen at run time, and the families of games that are generated.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +37,20 @@ struct GameFamily {
 };
 
 [[nodiscard]] std::span<const GameFamily> game_families() noexcept;
+
+/// How large the game of a family is, the most of any step or player; found from its parameters,
+/// without building it.
+struct GameSize {
+  std::uint64_t players = 0;
+  std::uint64_t horizon = 0;
+  std::uint64_t states = 0;
+  std::uint64_t actions = 0;
+  /// In its tables, about; nothing: more than 64 bits count.
+  std::optional<std::uint64_t> numbers = std::nullopt;
+};
+
+/// Of a name that make_game() takes; throws as it does.
+[[nodiscard]] GameSize size_of_family(std::string_view name);
 
 /// Whether a name, with or without parameters, is that of a family.
 [[nodiscard]] bool is_family(std::string_view name) noexcept;

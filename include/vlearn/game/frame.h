@@ -20,6 +20,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "vlearn/core/hash.h"
@@ -57,6 +58,11 @@ struct RewardRange {
 /// The range of rewards that go from low to high. A single number r is no range: it gets [0, 1] if
 /// it lies there, else [r, r + 1].
 [[nodiscard]] RewardRange natural_range(double low, double high) noexcept;
+
+/// For messages about target nash: what makes a game zero-sum.
+inline constexpr std::string_view kZeroSumHint =
+    "; a game is zero-sum if its file has \"zero_sum\": true, or if the rewards of its two players "
+    "sum to a constant and their ranges have one width";
 
 /// How a reward spreads around its mean m (in [0, 1]).
 enum class RewardNoise : std::uint8_t {
@@ -140,7 +146,16 @@ class Frame {
   [[nodiscard]] std::size_t horizon() const noexcept { return options_.horizon; }
   [[nodiscard]] bool is_last(Step h) const noexcept { return h.index() + 1 == horizon(); }
   [[nodiscard]] bool stationary() const noexcept { return options_.stationary; }
+  /// Declared, and kept as the rewards of the first player alone.
   [[nodiscard]] bool zero_sum() const noexcept { return options_.zero_sum; }
+  /// Two players whose mean rewards in [0, 1] sum to one, in ranges of one width: what target nash
+  /// needs. Declared, or found in the tables of a game that keeps the rewards of both. A
+  /// consequence of the law, and so no part of its hash.
+  [[nodiscard]] bool constant_sum() const noexcept { return zero_sum() || constant_sum_; }
+  /// By who has looked at all rewards.
+  void found_constant_sum() noexcept { constant_sum_ = true; }
+  /// Whether two rewards, in the user's units, are as they are in such a game. Two players only.
+  [[nodiscard]] bool is_constant_sum(double first, double second) const noexcept;
   [[nodiscard]] std::size_t num_states(Step h) const noexcept {
     return options_.num_states[options_.num_states.size() == 1 ? 0 : h.index()];
   }
@@ -201,6 +216,7 @@ class Frame {
   std::optional<State> certain_start_;
   std::size_t num_cells_ = 0;
   std::size_t max_actions_ = 0;
+  bool constant_sum_ = false;
   std::vector<std::size_t> first_cell_;  // of each layer
   // Distinct rows of action begins, and which of them a cell has (empty: all have the first).
   std::vector<std::uint32_t> layouts_;

@@ -69,6 +69,8 @@ class PolymatrixGame {
 
  private:
   void check(std::size_t cell);
+  /// Of two players.
+  [[nodiscard]] bool sums_to_constant() const;
   /// Of one action.
   void check_rewards(std::size_t cell,
                      Player player,

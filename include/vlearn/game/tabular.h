@@ -204,6 +204,8 @@ class TabularGame {
                                    std::size_t joint) const noexcept;
 
  private:
+  /// Of two players whose rewards are both kept.
+  [[nodiscard]] bool sums_to_constant() const noexcept;
   [[nodiscard]] double unit_reward(Player player,
                                    std::size_t cell,
                                    std::size_t joint) const noexcept;

@@ -81,6 +81,7 @@ struct Selection {
   Rule rule = Rule::welfare;
   Player player{};  ///< for Rule::player
 };
+inline constexpr std::size_t kSelectionRules = 3;  ///< how many
 
 struct CorrelatedSolution {
   std::vector<double> joint;   ///< pi: non-negative, sums to one

@@ -134,7 +134,12 @@ class PolicyFile {
                                         const std::string& source,
                                         const MakeReplayer& make_replayer);
 
+  /// The header alone. Segments are not looked at.
+  [[nodiscard]] static PolicyHeader read_header(const std::filesystem::path& path);
+
   [[nodiscard]] const PolicyHeader& header() const noexcept { return header_; }
+  /// Where it was read from, for messages.
+  [[nodiscard]] const std::string& source() const noexcept { return source_; }
   /// K.
   [[nodiscard]] std::uint64_t episodes() const noexcept { return episodes_; }
   /// How often the cell was visited before an episode (counted from 0): N^k_h(s).
@@ -172,7 +177,8 @@ class PolicyFile {
 
   PolicyFile(FileBytes bytes, std::string source);
   [[nodiscard]] Error error(std::string problem) const;
-  std::size_t read_header();
+  /// Returns where segments begin.
+  std::size_t take_header();
   void read_segments(std::size_t begin);
   void read_segment(std::span<const std::byte>& rest);
   [[nodiscard]] std::span<const Run> runs(std::size_t cell) const noexcept;

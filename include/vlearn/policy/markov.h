@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "vlearn/core/id.h"
@@ -44,6 +45,7 @@ struct MarkovTable {
   std::vector<std::uint64_t> weights = {};      ///< of each part: drawn in proportion to it
   std::vector<double> policies = {};            ///< of each part
   std::vector<std::size_t> first_number = {0};  ///< of each cell among these
+  std::string source = {};  ///< the file that it was read from, for messages; no part of the table
 
   /// Of cells in their order, a part at a time: adds to the cell that is being filled,
   void add_part(std::uint64_t weight, std::span<const double> policy);
@@ -63,7 +65,14 @@ struct MarkovTable {
     return std::span(policies).subspan(first_number[cell] + part * n, n);
   }
 
-  friend bool operator==(const MarkovTable&, const MarkovTable&) = default;
+  friend bool operator==(const MarkovTable& a, const MarkovTable& b) noexcept {
+    const auto parts = [](const MarkovTable& table) {
+      return std::tie(table.player, table.num_players, table.target, table.game_hash,
+                      table.first_cell, table.num_actions, table.first_part, table.weights,
+                      table.policies, table.first_number);
+    };
+    return parts(a) == parts(b);
+  }
 };
 
 /// With no cells yet: those of a seat are to be added.

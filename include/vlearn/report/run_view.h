@@ -147,7 +147,6 @@ struct RunView {
   std::string stopped = {};    ///< why it ended; empty: it has not
   std::string version = {};
   std::string config_hash = {};
-  std::optional<double> seconds = std::nullopt;  ///< of all processes that worked on it
   /// config.json, in its order, values as its text has them.
   std::vector<std::pair<std::string, std::string>> config = {};
   /// What is the same for runs that differ by their seed alone.

@@ -37,6 +37,9 @@ struct LearnConfig {
   CertifiedOutput output = CertifiedOutput::nested;
 };
 
+/// Throws Error (usage) that names the field where a choice is no enumerator of its type.
+void check_choices(const LearnConfig& config);
+
 /// The output that suits a preset in a game. Of `paper` and `rigorous` the nested policy, which
 /// their theorems are about. Of others the averages for nash, whose gap is known exactly; of `fast`
 /// the Markov mixture where joint actions can be listed; else the nested policy.

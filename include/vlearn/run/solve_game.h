@@ -30,6 +30,9 @@ struct SolveConfig {
   std::uint64_t seed = 1;                     ///< of the players who execute it
 };
 
+/// Throws Error (usage) that names the field where a choice is no enumerator of its type.
+void check_choices(const SolveConfig& config);
+
 /// "welfare", "egalitarian" or "player:2".
 [[nodiscard]] std::string name_of(const Selection& selection);
 /// Nothing for another word.

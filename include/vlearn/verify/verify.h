@@ -32,6 +32,8 @@ enum class VerifyNumbers : std::uint8_t {
 struct VerifyOptions {
   VerifyNumbers numbers = VerifyNumbers::best;
   ParallelOptions parallel = {};
+  /// How messages name the certificate: its file.
+  std::string certificate = "certificate";
 };
 
 /// What was derived, in the user's units. Ends are outside of the true numbers by roundings and by

@@ -293,6 +293,11 @@ TEST(CertifyTable, RefusesTablesThatDoNotFit) {
   auto weighted = tables;
   ++weighted[1].weights.back();
   EXPECT_NE(refusal(weighted, Target::cce).find("other parts"), std::string::npos);
+  // Those that were read from files are named by these.
+  weighted[0].source = "run/player-1.markov";
+  weighted[1].source = "run/player-2.markov";
+  EXPECT_EQ(refusal(weighted, Target::cce),
+            "run/player-2.markov: has other parts than run/player-1.markov");
   for (const char* name : {"random:players=2,states=2,actions=3,horizon=2,seed=2",
                            "random:players=2,states=3,actions=2,horizon=2,seed=2",
                            "random:players=2,states=3,actions=3,horizon=1,seed=2",

@@ -236,6 +236,21 @@ TEST(ContainerGame, ZeroSum) {
   EXPECT_EQ(frame_of(other.game).range(Player(1)), (RewardRange{-8, 2}));
 }
 
+TEST(ContainerGame, ConstantSumsAreFoundInTheTables) {
+  const auto frame = [](std::vector<double> rewards) {
+    return frame_of(PlainFile()
+                        .add("P", {1, 2, 2, 1}, {1, 1, 1, 1})
+                        .add("R", {2, 1, 2, 2}, std::move(rewards))
+                        .read()
+                        .game);
+  };
+  const Frame found = frame({0, -1, 1, 4, 0, 1, -1, -4});
+  EXPECT_TRUE(found.constant_sum());
+  EXPECT_FALSE(found.zero_sum());
+  EXPECT_TRUE(frame({0.5, 0.1, 0.2, 0.3, 0.5, 0.9, 0.8, 0.7}).constant_sum());
+  EXPECT_FALSE(frame({0, -1, 1, 4, 0, 1, -1, 4}).constant_sum());
+}
+
 TEST(ContainerGame, NaturalRanges) {
   const auto ranges = [](const LoadedGame& loaded) {
     const Frame& frame = frame_of(loaded.game);

@@ -35,6 +35,48 @@ TEST(Families, TheSameNameIsTheSameGame) {
   EXPECT_NE(law_hash_of(make_game("lock:seed=1")), law_hash_of(make_game("lock:seed=2")));
 }
 
+TEST(Families, SizesAreKnownBeforeAGameIsBuilt) {
+  for (const char* name :
+       {"random", "random:players=1,states=7,actions=2,horizon=4", "random:players=3,kind=team",
+        "random:players=2,states=3,actions=5,kind=zero-sum",
+        "random:players=6,states=2,actions=3,horizon=2,kind=polymatrix", "congestion-7",
+        "congestion:players=4,routes=6,states=5,horizon=9", "lock", "lock:players=2,actions=7",
+        "soccer:horizon=3", "pursuit:size=2", "pursuit:size=3", "pursuit:size=5,horizon=7",
+        "grid-game-1:horizon=2", "grid-game-2"}) {
+    const GameSize size = size_of_family(name);
+    const AnyGame game = make_game(name);
+    const Frame& frame = frame_of(game);
+    EXPECT_EQ(size.players, frame.num_players()) << name;
+    EXPECT_EQ(size.horizon, frame.horizon()) << name;
+    EXPECT_EQ(size.states, frame.max_states()) << name;
+    EXPECT_EQ(size.actions, frame.max_actions()) << name;
+    // About as many as the tables really hold.
+    const std::size_t held = std::visit(
+        []<class Game>(const Game& model) -> std::size_t {
+          if constexpr (std::is_same_v<Game, DenseGame>) {
+            return model.rewards().size() + model.rows().tables().size();
+          } else if constexpr (std::is_same_v<Game, SparseGame>) {
+            return model.rewards().size() + model.rows().tables().probabilities.size();
+          } else {
+            return 0;
+          }
+        },
+        game);
+    ASSERT_TRUE(size.numbers);
+    EXPECT_LE(held, 2 * *size.numbers) << name;
+    if (held > 0) {
+      EXPECT_LE(*size.numbers, 8 * held) << name;
+    }
+  }
+  // Far too large, and known at once.
+  EXPECT_EQ(size_of_family("random:players=2,states=1000,actions=10,horizon=10").numbers,
+            1'002'000'000U);
+  EXPECT_EQ(size_of_family("random:players=40,actions=10").numbers, std::nullopt);
+  EXPECT_NE(error_of(ErrorKind::usage, [] { static_cast<void>(size_of_family("random:player=3")); })
+                .find("did you mean 'players'?"),
+            std::string::npos);
+}
+
 TEST(Families, RefuseBadNamesWithAdvice) {
   const auto message = [](const char* name) {
     return error_of(ErrorKind::usage, [&] { static_cast<void>(make_game(name)); });

@@ -132,7 +132,9 @@ TEST(Frame, ZeroSumRangesFitTogether) {
   options.ranges = {{-1.0, 3.0}, {-3.0, 1.0}};
   EXPECT_NO_THROW(Frame{options});
   options.ranges = {{-1.0, 3.0}, {0.0, 1.0}};
-  error_of(ErrorKind::input, [&] { Frame{options}; });
+  const std::string message = error_of(ErrorKind::input, [&] { Frame{options}; });
+  EXPECT_TRUE(message.starts_with("range: is [-1, 3] and [0, 1]")) << message;
+  EXPECT_NE(message.find("one width"), std::string::npos) << message;
   options.ranges = {{0.0, 1.0}, {0.0, 1.0}};  // sums to one: fine as long as nothing ends early
   EXPECT_NO_THROW(Frame{options});
   options.ends_early = true;

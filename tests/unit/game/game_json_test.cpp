@@ -264,6 +264,44 @@ TEST(GameJson, RangesAndKindsOfRewards) {
                  {"wants 2 players"});
 }
 
+TEST(GameJson, ConstantSumsAreFoundInTheTables) {
+  const auto frame = [](const std::string& rules, const std::string& more = "") {
+    return frame_of(game_of(meadow(rules + "," + kStay, more)).game);
+  };
+  // As an .nfg file: two players whose rewards sum to zero, and to any other constant.
+  for (const char* rules :
+       {"{'actions': ['graze', '*'], 'reward': [2, -2]}, {'reward': [-1, 1]}",
+        "{'actions': ['graze', '*'], 'reward': [0.1, 0.9]}, {'reward': [0.7, 0.3]}",
+        "{'actions': ['graze', '*'], 'reward': [3, 7]}, {'reward': ['10/3', '20/3']}"}) {
+    EXPECT_TRUE(frame(rules).constant_sum()) << rules;
+    // They are kept as they were given.
+    EXPECT_FALSE(frame(rules).zero_sum()) << rules;
+  }
+  const std::string zero = "{'actions': ['graze', '*'], 'reward': [2, -2]}, {'reward': [-1, 1]}";
+  EXPECT_TRUE(frame(zero, ", 'range': [-2, 2]").constant_sum());
+  // Learners see rewards in units of their ranges: these must fit together.
+  EXPECT_FALSE(frame(zero, ", 'range': [[-2, 2], [-4, 4]]").constant_sum());
+  EXPECT_FALSE(frame(zero, ", 'range': [-2, 5]").constant_sum());
+  // Shares that sum to one in ranges of two widths; and sums that are nearly constant.
+  EXPECT_FALSE(frame("{'actions': ['graze', '*'], 'reward': [2, -2]}, {'reward': [-1, 1.001]}")
+                   .constant_sum());
+  EXPECT_FALSE(frame("{'state': 'bare', 'actions': ['wait', 'wait'], 'reward': [0, 1e-9]}, " + zero)
+                   .constant_sum());
+  EXPECT_TRUE(frame("{'reward': 3}", ", 'zero_sum': true").constant_sum());
+  expect_message(meadow("{'reward': 1}," + std::string(kStay),
+                        ", 'zero_sum': true, 'range': [[-1, 1], [-2, 2]]"),
+                 {"range: is [-1, 1] and [-2, 2]", "one width", "leave the ranges out"});
+}
+
+TEST(GameJson, ConstantSumsAreNoPartOfTheLaw) {
+  // Runs of a file that was always there must still find its game.
+  const LoadedGame game = game_of(meadow(
+      "{'actions': ['graze', '*'], 'reward': [2, -2]}, {'reward': [-1, 1]}," + std::string(kStay)));
+  ASSERT_TRUE(frame_of(game.game).constant_sum());
+  EXPECT_EQ(to_hex(law_hash_of(game.game)),
+            "5aa3b59f4ffaab48de3b045ec3f8f39cc7dadf2df98c04b4f8e68e23dd8a4214");
+}
+
 TEST(GameJson, NamesWhatIsUnmatchedOrSaidTwice) {
   expect_message(
       meadow("{'actions': ['graze', '*'], 'reward': 1}, {'next': 'bare'}"),

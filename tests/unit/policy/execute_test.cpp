@@ -195,7 +195,7 @@ TEST(Execute, NothingWasPlayed) {
   ExecuteOptions options = options_of(1, file);
   options.start.kind = StartRule::Kind::uniform;
   EXPECT_NE(error_of(ErrorKind::usage, [&] { static_cast<void>(PolicyPlayer(file, options)); })
-                .find("nothing was played"),
+                .find("policy has no episodes"),
             std::string::npos);
 }
 

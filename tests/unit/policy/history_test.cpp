@@ -340,13 +340,11 @@ TEST(History, KnowsItsRulesByName) {
   header.weights = 3;
   header.segment_episodes = 10;
   const std::string text = encode_header(header);
-  EXPECT_NE(error_of(ErrorKind::input,
-                     [&] {
-                       static_cast<void>(PolicyFile::parse(
-                           FileBytes::copy(std::as_bytes(std::span(text))), "x", make_replayer));
-                     })
-                .find("ftrl-of-tomorrow"),
-            std::string::npos);
+  const std::string message = error_of(ErrorKind::input, [&] {
+    static_cast<void>(
+        PolicyFile::parse(FileBytes::copy(std::as_bytes(std::span(text))), "x", make_replayer));
+  });
+  EXPECT_TRUE(message.starts_with("x: rule: 'ftrl-of-tomorrow' is not known")) << message;
 }
 
 TEST(History, RefusesRulesWithoutTheControlVariatesThatTheyNeed) {
@@ -355,10 +353,19 @@ TEST(History, RefusesRulesWithoutTheControlVariatesThatTheyNeed) {
     header.rule = rule;
     const std::string problem =
         error_of(ErrorKind::input, [&] { static_cast<void>(parse_text(encode_header(header))); });
-    EXPECT_NE(problem.find("control_variate"), std::string::npos) << problem;
+    EXPECT_TRUE(problem.starts_with("file: control_variate: ")) << problem;
     header.control_variate = true;
     EXPECT_EQ(parse_text(encode_header(header)).header(), header);
   }
+}
+
+TEST(History, HeadersAreReadWithoutTheRest) {
+  const test::TemporaryFolder folder;
+  const PolicyHeader header = header_of(2, 3, 4);
+  const std::string text = encode_header(header) + "no segment";
+  write_file(folder / "player-1.policy", text);
+  EXPECT_EQ(PolicyFile::read_header(folder / "player-1.policy"), header);
+  EXPECT_THROW(static_cast<void>(parse_text(text)), Error);
 }
 
 TEST(History, SegmentsFitMemory) {

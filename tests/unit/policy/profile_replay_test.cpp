@@ -69,7 +69,8 @@ Seen replayed(const std::vector<Bytes>& bytes, std::uint64_t episodes, std::size
   std::vector<PolicyFile> files;
   files.reserve(bytes.size());
   for (const Bytes& own : bytes) {
-    files.push_back(PolicyFile::parse(FileBytes::copy(own), "policy", make_replayer));
+    const std::string source = "file-" + std::to_string(files.size() + 1);
+    files.push_back(PolicyFile::parse(FileBytes::copy(own), source, make_replayer));
   }
   Seen seen;
   replay_profiles(
@@ -109,16 +110,23 @@ TEST(ReplayProfiles, RefusesFilesThatAreNotOfOneRun) {
   const Played shorter = play(kGame, RuleName::ftrl, 150, 1);
   const Played wider =
       play("random:players=3,states=4,actions=3,horizon=3,seed=2", RuleName::ftrl, 200, 1);
+  // The message names a file, the key and what to do.
   const auto refuse = [](const std::vector<Bytes>& files, std::uint64_t episodes) {
     const std::string message =
         error_of(ErrorKind::input, [&] { static_cast<void>(replayed(files, episodes, 2)); });
-    EXPECT_NE(message.find("not of one run"), std::string::npos) << message;
+    EXPECT_TRUE(message.starts_with("file-")) << message;
+    EXPECT_NE(message.find("all players of one run"), std::string::npos) << message;
+    return message;
   };
   for (const std::size_t place : {0U, 1U, 2U}) {
     for (const Played* strange : {&other, &shorter, &wider}) {
       std::vector<Bytes> files = one.files;
       files[place] = strange->files[place];
-      refuse(files, 200);
+      const std::string message = refuse(files, 200);
+      // The first is what the others are compared with.
+      if (place == 0) continue;
+      const std::string named = "file-" + std::to_string(place + 1) + ": ";
+      EXPECT_TRUE(message.starts_with(named)) << message;
     }
   }
   // As far as both have been played they are the same run.
@@ -127,16 +135,18 @@ TEST(ReplayProfiles, RefusesFilesThatAreNotOfOneRun) {
   EXPECT_TRUE(replayed(files, 150, 1) == replayed(one.files, 150, 1));
   // Players in another order, or one twice.
   std::swap(files[0], files[2]);
-  refuse(files, 150);
-  refuse({one.files[0], one.files[0], one.files[2]}, 200);
-  refuse({one.files[0], one.files[1]}, 200);
+  EXPECT_TRUE(refuse(files, 150).starts_with("file-1: player: is 3, want 1"));
+  EXPECT_TRUE(refuse({one.files[0], one.files[0], one.files[2]}, 200)
+                  .starts_with("file-2: player: is 1, want 2"));
+  EXPECT_TRUE(refuse({one.files[0], one.files[1]}, 200)
+                  .starts_with("file-1: players: is 3, and there are 2 files"));
 }
 
 // One state at each step: all runs have the same visits.
 TEST(ReplayProfiles, RefusesFilesThatSayOtherThings) {
   const RecordedRun& run = narrow_run();
   static_cast<void>(replayed(run.files, 50, 1));
-  const auto refuse = [&](const auto& change) {
+  const auto refuse = [&](const std::string& key, const auto& change) {
     PolicyHeader header = run.file(1).header();
     const std::size_t begin = encode_header(header).size();
     change(header);
@@ -144,14 +154,16 @@ TEST(ReplayProfiles, RefusesFilesThatSayOtherThings) {
     Bytes changed;
     append(changed, std::as_bytes(std::span(text)));
     append(changed, std::span(run.files[1]).subspan(begin));
-    error_of(ErrorKind::input, [&] {
+    const std::string message = error_of(ErrorKind::input, [&] {
       static_cast<void>(replayed({run.files[0], changed}, 50, 1));
     });
+    EXPECT_TRUE(message.starts_with("file-2: " + key + ": is not of the same run as file-1"))
+        << message;
   };
-  refuse([](PolicyHeader& header) { header.weights += 1; });
-  refuse([](PolicyHeader& header) { header.target = Target::nash; });
-  refuse([](PolicyHeader& header) { header.game_hash = "another"; });
-  refuse([](PolicyHeader& header) { header.config_hash = "another"; });
+  refuse("weights", [](PolicyHeader& header) { header.weights += 1; });
+  refuse("target", [](PolicyHeader& header) { header.target = Target::nash; });
+  refuse("game_hash", [](PolicyHeader& header) { header.game_hash = "another"; });
+  refuse("config_hash", [](PolicyHeader& header) { header.config_hash = "another"; });
 }
 
 }  // namespace

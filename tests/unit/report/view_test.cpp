@@ -555,7 +555,6 @@ TEST(View, SaysWhatRunItIs) {
   EXPECT_EQ(view.algorithm, "v-learning");
   EXPECT_EQ(view.stopped, "episodes");
   EXPECT_EQ(view.episodes, 30U);
-  EXPECT_EQ(view.seconds, 0.25);
   const LoadedGame game = load_game("fishery");
   const Frame& frame = frame_of(game.game);
   EXPECT_EQ(frame.initial()[view.game.first_state.value()], std::ranges::max(frame.initial()));
@@ -700,6 +699,14 @@ TEST(View, WhatIsOfAnotherRunIsRefused) {
   const Verification refuted = view_run(run).verification;
   EXPECT_EQ(refuted.outcome, Verification::Outcome::refuted);
   EXPECT_NE(refuted.message.find("players[1]"), std::string::npos) << refuted.message;
+  // A witness that cannot be shown is an error that says where it stands.
+  bad = good;
+  bad.players[1].witness.push_back(0);
+  put(run / "certificate.json", to_json(bad));
+  const std::string message =
+      error_of(ErrorKind::input, [&] { static_cast<void>(view_run(run, {.verify = false})); });
+  EXPECT_TRUE(message.starts_with((run / "certificate.json").string() + ": players[1].witness: "))
+      << message;
   put(run / "certificate.json", to_json(good));
   // A policy file that is damaged is an error.
   std::string policy = text_of(run / "policy" / "player-2.policy");
@@ -753,31 +760,6 @@ TEST(View, TablesLargerThanTheGameAreNotRead) {
   EXPECT_FALSE(refused(1, 10));
   EXPECT_TRUE(refused(2, 10)) << "another shape";
   EXPECT_TRUE(refused(1, std::uint64_t{1} << 18U)) << "2 MiB beside one state and three actions";
-}
-
-TEST(View, SecondsAreOfAllProcesses) {
-  const TemporaryFolder folder;
-  const std::filesystem::path run = folder / "run";
-  write_run(run, learned_run("rps", Preset::fast, Target::nash, 30));
-  const auto seconds = [&](const std::string& text) {
-    put(run / "timing.jsonl", text);
-    return view_run(run, {.verify = false, .policies = false}).seconds;
-  };
-  const std::string first = "{\"episode\":1,\"seconds\":1.5}\n{\"episode\":2,\"seconds\":2.5}\n";
-  const std::string second = "{\"episode\":2,\"seconds\":0.25}\n{\"episode\":3,\"seconds\":4}\n";
-  EXPECT_EQ(seconds(first), 2.5);
-  EXPECT_EQ(seconds(first + second), 6.5);
-  EXPECT_EQ(seconds(first + second + "{\"episode\":3,\"seconds\":1}\n{\"epi"), 7.5);
-  EXPECT_EQ(seconds("{\"cpu_seconds\":1}\n{\"cpu_seconds\":2}\n"), 2.0);
-  EXPECT_EQ(seconds(""), std::nullopt);
-  EXPECT_THROW(static_cast<void>(seconds(first + "[1]\n")), Error);
-  EXPECT_EQ(seconds("{\"seconds\":1e15}\n{\"seconds\":0}\n"), 1e15);
-  for (const char* const bad : {"-1e-300", "-1e308", "1.1e15", "1e308"}) {
-    const std::string message = error_of(ErrorKind::input, [&] {
-      static_cast<void>(seconds(first + "{\"seconds\":" + bad + "}\n"));
-    });
-    EXPECT_NE(message.find("timing.jsonl:3: [2].seconds"), std::string::npos) << message;
-  }
 }
 
 TEST(View, LongMetricsAreRead) {
