@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,20 +19,29 @@
 namespace vlearn {
 namespace {
 
-/// How far gaps may be from each other by rounding alone: as much as a certificate may state.
-double most_rounding(const Frame& frame) {
+/// How far gaps may be from each other by rounding alone. A recorded gap has been widened by up to
+/// four times what the certificate states, as has that of the certificate.
+double most_rounding(const Frame& frame, const std::optional<Certificate>& certificate) {
   constexpr double of_range = 1e-9;
   double width = 0.0;
+  double stated = 0.0;
+  if (certificate) {
+    for (const PlayerCertificate& one : certificate->players)
+      stated = std::max(stated, one.rounding);
+  }
   for (const Player player : all<Player>(frame.num_players())) {
     width = std::max(width, frame.range(player).high - frame.range(player).low);
   }
-  return of_range * static_cast<double>(frame.horizon()) * width;
+  return of_range * static_cast<double>(frame.horizon()) * width + 8.0 * stated;
 }
 
 class CurveCheck {
  public:
   CurveCheck(RunView& view, const StoredRun& run, const LoadedGame& game)
-      : view_(view), run_(run), game_(game), rounding_(most_rounding(frame_of(game.game))) {
+      : view_(view),
+        run_(run),
+        game_(game),
+        rounding_(most_rounding(frame_of(game.game), view.certificate)) {
     for (const CurvePoint& point : view.curve) {
       if (point.gap_upper) points_.push_back(&point);
     }
