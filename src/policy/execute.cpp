@@ -36,7 +36,9 @@ std::pair<std::string_view, std::string_view> seed_and_start(std::string_view te
 
 /// What write_index_seeds() puts there.
 bool is_start(std::string_view start) {
-  if (start.empty() || start == "uniform" || start == "anew") return true;
+  if (start.empty() || start == "uniform" || start == "anew" || start == "table") {
+    return true;
+  }
   std::uint64_t episode = 0;
   const char* const end = start.data() + start.size();
   const auto [rest, failure] = std::from_chars(start.data(), end, episode);
@@ -103,7 +105,7 @@ SeedFile parse_seed(std::string_view text, const std::filesystem::path& path) {
   if (!is_start(start)) {
     throw Error(ErrorKind::input, path.string(),
                 fmt::format("the start '{}' is not known", printable(start, 40)),
-                "want the number of an episode, uniform or anew");
+                "want the number of an episode, uniform, anew or table");
   }
   return {seed, std::string(start)};
 }

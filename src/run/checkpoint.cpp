@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/run/checkpoint.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <system_error>
 #include <utility>
@@ -26,6 +28,15 @@ bool is_there(const std::filesystem::path& path) {
 void discard(const std::filesystem::path& path) {
   std::error_code ignored;
   std::filesystem::remove(path, ignored);
+}
+
+/// A file that no run can have written is not a lack of memory: it is bad.
+void check_size(const std::filesystem::path& path, std::uint64_t most_bytes) {
+  std::error_code failure;  // what cannot be looked at is refused when it is read
+  const std::uintmax_t size = std::filesystem::file_size(path, failure);
+  if (failure || size <= most_bytes) return;
+  throw Error(ErrorKind::input, path.string(),
+              fmt::format("has {} bytes, the limit is {}", size, most_bytes));
 }
 
 FileSizes sizes_in(ContainerArrays& arrays) {
@@ -79,6 +90,7 @@ std::optional<FileSizes> Checkpoints::load(const RunState& state,
   for (const char* name : {kNewest, kOlder}) {
     if (!is_there(folder_ / name)) continue;
     try {
+      check_size(folder_ / name, most_bytes);
       ContainerArrays arrays = ContainerArrays::read(folder_ / name, check, most_bytes);
       FileSizes sizes = sizes_in(arrays);
       check_files(sizes);

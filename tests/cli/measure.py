@@ -34,14 +34,17 @@ def run_measured(command, stdin=subprocess.DEVNULL, **options):
         }
 
 
-def run_measured_from_small(command):
-    """The same, started by a small process."""
+def run_measured_from_small(command, stdin=subprocess.DEVNULL):
+    """The same, started by a small process; out and err are texts."""
     done = subprocess.run(
-        [sys.executable, "-S", __file__, *map(str, command)], stdout=subprocess.PIPE, check=True
+        [sys.executable, "-S", __file__, *map(str, command)],
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        check=True,
     )
     return json.loads(done.stdout)
 
 
 if __name__ == "__main__":
-    measured = run_measured(sys.argv[1:])
+    measured = run_measured(sys.argv[1:], stdin=None)
     print(json.dumps(measured | {key: measured[key].decode() for key in ("out", "err")}))

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 from command_test import VLEARN, CommandTest
-from measure import run_measured
+from measure import run_measured_from_small
 
 ZERO_SUM = "random:players=2,states=3,actions=3,horizon=3,kind=zero-sum,seed=5"
 ALONE = "random:players=1,states=4,actions=3,horizon=4,seed=3"
@@ -270,9 +270,9 @@ class Play(CommandTest):
             self.assertIn(word, done.stderr)
         # A line without end takes no memory, and is not taken for the end of the input.
         with open("/dev/zero") as zeros:
-            done = run_measured([VLEARN, "play", policy, *seeds], stdin=zeros)
-        self.assertEqual((done["code"], done["out"]), (5, b""))
-        self.assertIn(b"line 1", done["err"])
+            done = run_measured_from_small([VLEARN, "play", policy, *seeds], stdin=zeros)
+        self.assertEqual((done["code"], done["out"]), (5, ""))
+        self.assertIn("line 1", done["err"])
         self.assertLess(done["peak"], 256 << 20)
         other = self.folder / "other.seed"
         other.write_text((run / "policy/player-1.seed").read_text() + "start best\n")
