@@ -1,10 +1,10 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happens if there is no more memory. Who asks for much at once gets std::bad_alloc, as usual,
-// and messages have room. If even little is not to be had, exceptions help nobody: libraries throw
-// them from functions that may not, and crash on their way. Then the process ends here, with a
-// message that takes no memory. Files are as after a kill: whole.
+// What happens if there is no more memory. A large request that fails throws std::bad_alloc, as
+// usual, and there is room for a message. If a small request fails, an exception does not help:
+// libraries throw it from functions that must not throw, and crash. So the process ends here, with
+// a message that takes no memory. Files are whole, as after a kill.
 #pragma once
 
 #include <string_view>
