@@ -133,11 +133,11 @@ class JointSums {
     std::array<double, B> policy;
     for (std::size_t a = 0; a < B; ++a) policy[a] = turn.policy[b + a];
     std::array<Lanes<W>, B> own{};
-    std::array<Lanes<W>, B> lost{};
+    std::array<Lanes<W>, B> lost{};  // NOLINT(misc-const-correctness): with kOwn it changes
     const double* row = turn.table + b * stride;
     double* rest = turn.rest;
     for (std::size_t first = 0; first < turn.before.size(); first += kBlock) {
-      std::array<Lanes<W>, B> block{};
+      std::array<Lanes<W>, B> block{};  // NOLINT(misc-const-correctness): as above
       const std::size_t size = std::min(kBlock, turn.before.size() - first);
       for (const double before : turn.before.subspan(first, size)) {
         Lanes<W> sum{};
