@@ -95,7 +95,7 @@ TEST(Seeds, FilesAreChecked) {
         << text;
   }
   // A start is one that executions know.
-  for (const char* const start : {"478", "uniform", "anew", "18446744073709551615"}) {
+  for (const char* const start : {"478", "uniform", "anew", "table", "18446744073709551615"}) {
     for (const char* const end : {"", "\n", "\r\n"}) {
       write_file(folder / "seed", digits + "\nstart " + start + end);
       EXPECT_EQ(read_seed(folder / "seed"), seed);
@@ -108,7 +108,7 @@ TEST(Seeds, FilesAreChecked) {
     const std::string message =
         error_of(ErrorKind::input, [&] { static_cast<void>(read_start(folder / "seed")); });
     EXPECT_EQ(message.find((folder / "seed").string()), 0U) << message;
-    EXPECT_NE(message.find("uniform or anew"), std::string::npos) << message;
+    EXPECT_NE(message.find("uniform, anew or table"), std::string::npos) << message;
     EXPECT_EQ(message.find('\x1b'), std::string::npos) << message;
     EXPECT_THROW(static_cast<void>(read_seed(folder / "seed")), Error);
   }
