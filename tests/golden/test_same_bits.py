@@ -99,14 +99,14 @@ class SameBits(unittest.TestCase):
 class AnyMachine(unittest.TestCase):
     """Users may compile for the machine they have."""
 
+    clang_machines = MACHINES[:1]
+
     def test_kernels_compile_and_nothing_is_fused(self):
         """A fused multiply-add rounds once where others round twice."""
         self.assertTrue(VECTORISED)
-        builds = [
-            (compiler, "-O2", f"-march={machine}")
-            for compiler in ("g++", "clang++-16")
-            for machine in MACHINES
-        ]
+        builds = [("g++", "-O2", f"-march={machine}") for machine in MACHINES]
+        # One machine shows what the other compiler fuses; `--slow` has the rest.
+        builds += [("clang++-16", "-O2", f"-march={machine}") for machine in self.clang_machines]
         with tempfile.TemporaryDirectory() as folder:
             jobs = product(builds, [*VECTORISED, HERE / "bits.cpp"])
             for (build, source), made in compile_all(folder, jobs).items():
@@ -125,5 +125,5 @@ if __name__ == "__main__":
     if "--slow" in sys.argv:
         sys.argv.remove("--slow")
         SameBits.builds = SLOW_BUILDS
-        del AnyMachine
+        AnyMachine.clang_machines = MACHINES[1:]
     unittest.main()
