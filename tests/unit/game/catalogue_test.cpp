@@ -123,6 +123,8 @@ TEST(CatalogueAsAWhole, HasWhatItPromises) {
                            "battle-of-the-sexes",
                            "stag-hunt",
                            "shapley",
+                           "shapley-stakes",
+                           "bad-rps",
                            "hide-and-seek-10",
                            "soccer",
                            "pursuit",
@@ -164,6 +166,11 @@ TEST(CatalogueAsAWhole, ClosedForms) {
   EXPECT_NEAR(value("lock", 0, 0), std::pow(0.9, 5), 1e-15);
   EXPECT_NEAR(value("grid-game-1", 0, 0), 100.0 * std::pow(0.9, 3), 1e-12);
   EXPECT_EQ(value("soccer", 0, 0), 0.0);
+  // Everybody chooses evenly: a win of 1 and a loss of 2 are as likely as a tie; of three rounds
+  // the first pays 1/3, the later ones 1/3 of stakes that are 2 on average.
+  EXPECT_NEAR(value("bad-rps", 0, 1), (1.0 - 2.0) / 3.0, 1e-15);
+  EXPECT_NEAR(value("shapley-stakes", 0, 1), (1.0 + 2.0 + 2.0) / 3.0, 1e-15);
+  EXPECT_NEAR(value("shapley-stakes", 1, 1), (1.0 + 2.0) / 3.0 + 2.0 / 2.0, 1e-15);
 }
 
 TEST(LoadGame, SuggestsWhatWasMeant) {
