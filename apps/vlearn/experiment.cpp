@@ -5,6 +5,7 @@
 // repeat.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -216,14 +217,31 @@ void add_levers(CLI::App& experiment, Task& task) {
 
 struct RegretOptions {
   std::vector<std::string> rules = {"ftrl", "tsallis", "noise-scaled"};
+  std::vector<std::string> visits;
   std::uint64_t seeds = 20;
   std::uint64_t threads = 0;
   bool as_json = false;
 };
 
+/// Rising, without those that were named twice.
+std::vector<std::uint64_t> parse_visits(const std::vector<std::string>& words) {
+  std::vector<std::uint64_t> visits;
+  for (const std::string& word : words) {
+    visits.push_back(parse_count("--visits", word));
+    if (visits.back() > kMostMatchVisits) {
+      throw Error(ErrorKind::usage, "--visits", fmt::format("is {}", visits.back()),
+                  fmt::format("want at most {}", kMostMatchVisits));
+    }
+  }
+  std::sort(visits.begin(), visits.end());
+  visits.erase(std::unique(visits.begin(), visits.end()), visits.end());
+  return visits;
+}
+
 ExitCode regret(const RegretOptions& options) {
   RegretSettings settings;
   settings.seeds = options.seeds;
+  if (!options.visits.empty()) settings.visits = parse_visits(options.visits);
   ParallelOptions parallel{.threads = options.threads};
   parallel.cancel = stop_on_signals();
   std::vector<RuleRegret> rules;
@@ -252,7 +270,10 @@ void add_regret(CLI::App& experiment, Task& task) {
   command->footer(
       "Examples:\n"
       "  vlearn experiment regret\n"
-      "  vlearn experiment regret --rules ftrl-swap,noise-scaled-swap --seeds 100\n\n"
+      "  vlearn experiment regret --rules ftrl-swap,noise-scaled-swap --seeds 100\n"
+      "  vlearn experiment regret --visits 20000,320000\n\n"
+      "A rule is measured with the weights that it is made for: (c+1)/(c+t), where c is H = 5, or "
+      "its own.\n"
       "A measurement against these adversaries bounds nothing against others: each rule says "
       "whether a bound is proven.");
   command
@@ -261,6 +282,10 @@ void add_regret(CLI::App& experiment, Task& task) {
                                fmt::join(kRuleNames, ", ")))
       ->delimiter(',')
       ->check(one_of(kRuleNames));
+  command
+      ->add_option("--visits", options->visits,
+                   "After how many, with commas; default 100,1000,10000,100000")
+      ->delimiter(',');
   command->add_option("--seeds", options->seeds, "Plays against each adversary; default 20")
       ->check(CLI::Range(std::uint64_t{1}, kMaxExperimentSeeds));
   command->add_option("--threads", options->threads, "0 (default): one per core")

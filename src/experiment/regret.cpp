@@ -16,14 +16,17 @@ namespace {
 /// Of rules whose steps depend on how often a bound may fail.
 constexpr double kDelta = 0.01;
 
+RuleChoice choice_of(RuleName name, const RegretSettings& settings) {
+  return {name, needs_control_variate(name), settings.horizon, -log(kDelta)};
+}
+
 /// At each number of visits, of one play.
 std::vector<double> regrets_of(RuleName name,
                                const RegretSettings& settings,
                                const RegretMatch& match,
                                std::uint64_t seed) {
   std::vector<double> regrets;
-  const RuleChoice choice{name, needs_control_variate(name), settings.horizon, -log(kDelta)};
-  with_rule(choice, [&](const auto& rule) {
+  with_rule(choice_of(name, settings), [&](const auto& rule) {
     play_match(
         rule, match, seed, [](std::uint64_t) { return 0.0; },
         [&](std::uint64_t t, const WeightedAverages& averages) {
@@ -67,9 +70,11 @@ RuleRegret measure_regret(RuleName rule,
   RuleRegret result;
   result.rule = rule;
   result.regret = has_swap_regret(rule) ? Regret::swap : Regret::external;
+  result.weights = with_rule(choice_of(rule, settings),
+                             [&](const auto& its) { return weights_of(its, settings.horizon); });
   std::vector<std::vector<double>> plays(kAdversaries.size() * settings.seeds);
   parallel_for(plays.size(), parallel, [&](std::size_t i) {
-    const RegretMatch match{settings.horizon, settings.num_actions,
+    const RegretMatch match{result.weights, settings.num_actions,
                             kAdversaries.at(i / settings.seeds).adversary, result.regret,
                             settings.visits.back()};
     plays[i] = regrets_of(rule, settings, match, i % settings.seeds + 1);
@@ -89,12 +94,12 @@ RuleRegret measure_regret(RuleName rule,
 
 std::string to_text(const RegretSettings& settings, std::span<const RuleRegret> rules) {
   std::string text = fmt::format(
-      "weighted regret, H = {}, B = {}: median of {} seed{} (quartiles); below 0: better than any "
-      "fixed choice\n",
-      settings.horizon, settings.num_actions, settings.seeds, settings.seeds == 1 ? "" : "s");
+      "weighted regret, B = {}: median of {} seed{} (quartiles); below 0: better than any fixed "
+      "choice\n",
+      settings.num_actions, settings.seeds, settings.seeds == 1 ? "" : "s");
   for (const RuleRegret& rule : rules) {
-    text += fmt::format("\n{}: {} regret; {}\n\n", name_of(rule.rule), name_of(rule.regret),
-                        proof_of(rule.rule));
+    text += fmt::format("\n{}: {} regret, weights of c = {}; {}\n\n", name_of(rule.rule),
+                        name_of(rule.regret), rule.weights, proof_of(rule.rule));
     std::vector<std::vector<std::string>> table = {{"visits"}};
     for (const NamedAdversary& adversary : kAdversaries) table[0].emplace_back(adversary.name);
     for (std::size_t look = 0; look < settings.visits.size(); ++look) {
@@ -118,7 +123,10 @@ std::string to_json(const RegretSettings& settings, std::span<const RuleRegret> 
   json.key("rules").begin_array();
   for (const RuleRegret& rule : rules) {
     json.begin_object().member("rule", name_of(rule.rule)).member("regret", name_of(rule.regret));
-    json.member("proof", proof_of(rule.rule)).key("points").begin_array();
+    json.member("weights", rule.weights)
+        .member("proof", proof_of(rule.rule))
+        .key("points")
+        .begin_array();
     for (std::size_t look = 0; look < settings.visits.size(); ++look) {
       for (std::size_t i = 0; i < kAdversaries.size(); ++i) {
         const Quartiles& regret = rule.at[look].at(i);

@@ -240,8 +240,10 @@ class Compare(CommandTest):
 class Regret(CommandTest):
     def test_says_what_is_proven(self):
         text = self.good("experiment", "regret", "--seeds", "1")
-        self.assertIn("ftrl: external regret; proven: ", text)
-        self.assertIn("noise-scaled: external regret; no proof: measured only", text)
+        self.assertIn("ftrl: external regret, weights of c = 5; proven: ", text)
+        self.assertIn(
+            "noise-scaled: external regret, weights of c = 3; no proof: measured only", text
+        )
 
     def test_json(self):
         arguments = ("--rules", "noise-scaled-swap", "--seeds", "3", "--json")
@@ -252,7 +254,17 @@ class Regret(CommandTest):
         self.assertEqual(len(texts), 1)
         (rule,) = json.loads(texts.pop())["rules"]
         self.assertEqual((rule["rule"], rule["regret"]), ("noise-scaled-swap", "swap"))
+        self.assertEqual(rule["weights"], 3)
         self.assertEqual(len({point["adversary"] for point in rule["points"]}), 6)
+
+    def test_visits(self):
+        command = ("experiment", "regret", "--rules", "ftrl", "--seeds", "1", "--json", "--visits")
+        (rule,) = json.loads(self.good(*command, "2000,50,2e3"))["rules"]
+        self.assertEqual({point["visits"] for point in rule["points"]}, {50, 2000})
+        for visits in ("0", "2e6", "many"):
+            done = self.run_command(*command, visits)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("--visits", done.stderr)
 
 
 if __name__ == "__main__":

@@ -20,15 +20,17 @@
 namespace vlearn {
 
 struct RegretSettings {
-  std::uint64_t horizon = 5;  ///< H of the weights
+  std::uint64_t horizon = 5;  ///< H of rules and weights; rules with a c of their own have that
   std::size_t num_actions = 4;
-  std::vector<std::uint64_t> visits = {100, 1000, 10'000, 100'000};  ///< rising
-  std::uint64_t seeds = 20;                                          ///< 1, 2, ..., seeds
+  /// Rising, up to kMostMatchVisits.
+  std::vector<std::uint64_t> visits = {100, 1000, 10'000, 100'000};
+  std::uint64_t seeds = 20;  ///< 1, 2, ..., seeds
 };
 
 struct RuleRegret {
   RuleName rule = RuleName::ftrl;
   Regret regret = Regret::external;
+  std::uint64_t weights = 0;  ///< c of the weights that it was measured with: weights_of()
   /// Over the seeds, at each number of visits, against each of kAdversaries.
   std::vector<std::array<Quartiles, kAdversaries.size()>> at;
 };

@@ -184,14 +184,48 @@ class WeightedAverages {
   std::vector<double> estimates_;
 };
 
+/// c of the weights that a rule is made for: its own, kMemory, where it has one; else H. A rule is
+/// to be judged with these.
+template <class Rule>
+[[nodiscard]] constexpr std::uint64_t weights_of(const Rule& /*rule*/,
+                                                 std::uint64_t horizon) noexcept {
+  if constexpr (requires { Rule::kMemory; }) {
+    return Rule::kMemory;
+  } else {
+    return horizon;
+  }
+}
+
+/// The policy that actions are drawn from at a visit: the one that the rule returns, unless it says
+/// that it plays another one. `room` has place for it. The one place that knows how rules say so.
+template <class Rule>
+[[nodiscard]] std::span<const double> played_policy(const Rule& rule,
+                                                    const BanditCell& cell,
+                                                    const VisitSteps& steps,
+                                                    std::span<double> room) noexcept {
+  if constexpr (requires { rule.put_played(cell, steps, room); }) {
+    rule.put_played(cell, steps, room);
+    return room;
+  } else {
+    return rule.policy(cell);
+  }
+}
+
+/// Whose regret counts, where a rule plays another policy than it returns.
+enum class Counted : std::uint8_t { returned, played };
+
 /// Who plays whom.
 struct RegretMatch {
-  std::uint64_t horizon;  // H of the weights
+  std::uint64_t horizon;  // c of the weights: the paper's H, or weights_of()
   std::size_t num_actions;
   Adversary adversary;
   Regret regret;
   std::uint64_t num_visits;
+  Counted counted = Counted::returned;
 };
+
+/// A key has so many blocks of two draws, and a visit takes two draws at most.
+inline constexpr std::uint64_t kMostMatchVisits = kMaxBlocks;
 
 /// Plays a match; see(t, averages) after each visit. eta(t) is the paper's eta_t.
 template <class Rule, class Eta, class See>
@@ -199,18 +233,21 @@ void play_match(const Rule& rule, const RegretMatch& match, std::uint64_t seed, 
   const std::size_t n = match.num_actions;
   std::vector<double> memory(rule.memory_size(n));
   std::vector<double> scratch(rule.scratch_size(n));
+  std::vector<double> room(n);
   const BanditCell cell{.num_actions = n, .state = memory.data(), .scratch = scratch.data()};
   rule.reset(cell);
   Opponent opponent(match.adversary, n);
   WeightedAverages averages(match.horizon, n, match.regret);
   Draws draws({.seed = seed, .purpose = Purpose::test});
   for (std::uint64_t t = 1; t <= match.num_visits; ++t) {
-    const std::span<const double> policy = rule.policy(cell);
+    const VisitSteps steps = rule.steps(n, t);
+    const std::span<const double> drawn_from = played_policy(rule, cell, steps, room);
+    const std::span<const double> policy =
+        match.counted == Counted::played ? drawn_from : rule.policy(cell);
     const std::span<const double> losses = opponent.losses(t, policy);
-    const std::size_t action = sample(policy, draws.uniform());
+    const std::size_t action = sample(drawn_from, draws.uniform());
     const double loss = opponent.observed(action, draws);
     const Action played(static_cast<std::uint32_t>(action));
-    const VisitSteps steps = rule.steps(n, t);
     const Increment increment = rule.measure(cell, played, loss, steps);
     averages.add(t, policy, losses, action, static_cast<double>(increment.score), eta(t));
     rule.apply(cell, played, increment, steps);

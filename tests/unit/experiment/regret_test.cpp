@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 
 #include "vlearn/bandit/ftrl.h"
+#include "vlearn/bandit/noise_scaled.h"
 
 namespace vlearn {
 namespace {
@@ -36,6 +39,53 @@ TEST(Regret, IsThatOfThePlays) {
   }
 }
 
+TEST(Regret, EveryRuleHasItsOwnWeights) {
+  const RegretSettings settings = quick();
+  EXPECT_EQ(weights_of(Ftrl<>(7), 7), 7U);
+  EXPECT_EQ(weights_of(NoiseScaled(), 7), NoiseScaled::kMemory);
+  EXPECT_EQ(measure_regret(RuleName::ftrl, settings, {.threads = 1}).weights, settings.horizon);
+  const RuleRegret measured = measure_regret(RuleName::noise_scaled, settings, {.threads = 1});
+  EXPECT_EQ(measured.weights, 3U);
+  // Against one adversary by hand.
+  const RegretMatch match{3, settings.num_actions, kAdversaries[0].adversary, Regret::external,
+                          300};
+  std::vector<double> at_the_end;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    play_match(
+        NoiseScaled(), match, seed, [](std::uint64_t) { return 0.0; },
+        [&](std::uint64_t t, const WeightedAverages& averages) {
+          if (t == 300) at_the_end.push_back(averages.regret());
+        });
+  }
+  EXPECT_EQ(measured.at[1][0], quartiles_of(at_the_end));
+}
+
+/// Returns what Ftrl does, and plays the first action alone.
+struct PlaysTheFirst : Ftrl<> {
+  using Ftrl<>::Ftrl;
+  void put_played(const BanditCell& /*cell*/,
+                  const VisitSteps& /*steps*/,
+                  std::span<double> played) const noexcept {
+    std::fill(played.begin(), played.end(), 0.0);
+    played[0] = 1.0;
+  }
+};
+
+TEST(Regret, IsOfTheReturnedPolicyOrOfThePlayedOne) {
+  // The last action is the only good one, and is never seen.
+  RegretMatch match{5, 4, Adversary::constant, Regret::external, 50};
+  const auto regret = [&](Counted counted) {
+    match.counted = counted;
+    double last = 0.0;
+    play_match(
+        PlaysTheFirst(5), match, 1, [](std::uint64_t) { return 0.0; },
+        [&](std::uint64_t, const WeightedAverages& averages) { last = averages.regret(); });
+    return last;
+  };
+  EXPECT_DOUBLE_EQ(regret(Counted::played), 1.0);
+  EXPECT_LT(regret(Counted::returned), 0.75);  // that of uniform play: the first action lost
+}
+
 TEST(Regret, EveryRuleIsMeasuredAndSaysWhatIsProven) {
   std::vector<RuleRegret> rules;
   for (std::size_t i = 0; i < kRuleNames.size(); ++i) {
@@ -50,7 +100,8 @@ TEST(Regret, EveryRuleIsMeasuredAndSaysWhatIsProven) {
   EXPECT_EQ(proof_of(RuleName::noise_scaled), "no proof: measured only");
   EXPECT_EQ(proof_of(RuleName::noise_scaled_swap), "no proof: measured only");
   const std::string text = to_text(quick(), rules);
-  EXPECT_NE(text.find("noise-scaled: external regret; no proof: measured only"), std::string::npos);
+  EXPECT_NE(text.find("noise-scaled: external regret, weights of c = 3; no proof: measured only"),
+            std::string::npos);
 }
 
 }  // namespace
