@@ -13,6 +13,7 @@
 #include "scratch_folder.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/file.h"
+#include "vlearn/experiment/convergence.h"
 #include "vlearn/experiment/curse.h"
 #include "vlearn/experiment/efficiency_log.h"
 #include "vlearn/experiment/efficiency_report.h"
@@ -34,6 +35,17 @@ const EfficiencySettings& efficiency_settings() {
 }
 
 constexpr CurseSettings kCurseSettings = {.last_players = 3, .seeds = 2};
+
+const ConvergenceSettings& convergence_settings() {
+  static const ConvergenceSettings made = [] {
+    ConvergenceSettings settings;
+    settings.games = select_cyclic_games(std::vector<std::string>{"shapley", "bad-rps"});
+    settings.seeds = 2;
+    settings.episodes = 10'000'000;
+    return settings;
+  }();
+  return made;
+}
 
 std::string text_of(const std::filesystem::path& file) {
   return std::string(FileBytes::read(file, std::uint64_t{1} << 26U).text());
@@ -62,6 +74,13 @@ void report(const CurseLog& log) {
   static_cast<void>(curse_json(kCurseSettings, log));
   static_cast<void>(curse_csv(log));
   static_cast<void>(curse_svg(kCurseSettings, log));
+}
+
+void report(const ConvergenceLog& log) {
+  const ConvergenceSettings& settings = convergence_settings();
+  static_cast<void>(convergence_markdown(settings, log));
+  static_cast<void>(convergence_json(settings, log));
+  static_cast<void>(convergence_csv(settings, log));
 }
 
 template <class Log, class Settings>
@@ -95,7 +114,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 1) return 0;
   const std::string rest(reinterpret_cast<const char*>(data) + 1, size - 1);
   const bool with_header = data[0] / 2 % 2 == 0;
-  if (data[0] % 2 == 0) {
+  if (data[0] / 4 % 2 != 0) {
+    static const std::string header = header_line(convergence_settings()) + "\n";
+    check<ConvergenceLog>(convergence_settings(), (with_header ? header : "") + rest);
+  } else if (data[0] % 2 == 0) {
     static const std::string header = header_line(efficiency_settings()) + "\n";
     check<EfficiencyLog>(efficiency_settings(), (with_header ? header : "") + rest);
   } else {

@@ -94,7 +94,8 @@ using Task = std::function<ExitCode()>;
 void add_certify(CLI::App& app, Task& task);
 void add_bench(CLI::App& app, Task& task);
 void add_compare(CLI::App& app, Task& task);
-void add_curse(CLI::App& experiment, Task& task);  // below `vlearn experiment`
+void add_convergence(CLI::App& experiment, Task& task);  // below `vlearn experiment`
+void add_curse(CLI::App& experiment, Task& task);        // likewise
 void add_deviate(CLI::App& app, Task& task);
 void add_doctor(CLI::App& app, Task& task);
 void add_experiment(CLI::App& app, Task& task);

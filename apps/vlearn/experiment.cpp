@@ -1,8 +1,8 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// vlearn experiment: the measurements that docs/sample_efficiency.md states, for everybody to
-// repeat.
+// vlearn experiment: the measurements that docs/sample_efficiency.md and docs/experiments.md state,
+// for everybody to repeat.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -303,8 +303,10 @@ void add_experiment(CLI::App& app, Task& task) {
       "  vlearn experiment efficiency --games rps,general --seeds 3 --out small\n"
       "  vlearn experiment levers --games rps,general --seeds 3\n"
       "  vlearn experiment curse --players 2-4 --max-seconds 2 --out small\n"
+      "  vlearn experiment convergence --games shapley --seeds 2 --episodes 1e6 --out small\n"
       "  vlearn experiment regret");
   command->require_subcommand(1);
+  add_convergence(*command, task);
   add_curse(*command, task);
   add_efficiency(*command, task);
   add_levers(*command, task);

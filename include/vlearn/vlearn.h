@@ -62,6 +62,7 @@
 #include "vlearn/core/text.h"                     // IWYU pragma: export
 #include "vlearn/core/version.h"                  // IWYU pragma: export
 #include "vlearn/experiment/compare.h"            // IWYU pragma: export
+#include "vlearn/experiment/convergence.h"        // IWYU pragma: export
 #include "vlearn/experiment/curse.h"              // IWYU pragma: export
 #include "vlearn/experiment/efficiency.h"         // IWYU pragma: export
 #include "vlearn/experiment/efficiency_log.h"     // IWYU pragma: export

@@ -148,6 +148,86 @@ class Curse(CommandTest):
         self.assertFalse((self.folder / "experiments").exists())
 
 
+class Convergence(CommandTest):
+    FILES = ("results.jsonl", "table.md", "convergence.json", "convergence.csv")
+    BARE = ("experiment", "convergence")
+    COMMAND = (*BARE, "--games", "shapley,bad-rps", "--seeds", "2")
+
+    def bytes_of(self, folder):
+        return [(self.folder / folder / name).read_bytes() for name in self.FILES]
+
+    def test_a_small_one(self):
+        done = self.run_command(*self.COMMAND, "--episodes", "1e4", "--out", "out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("8 of 8, ", done.stderr)
+        self.assertIn("bad-rps, ce, seed 2: ", done.stderr)
+        self.assertEqual((self.folder / "out/table.md").read_text(), done.stdout)
+        for word in ("| bad-rps ", " 10^3.5 |", " 10^4 |", " open |", "too short to tell"):
+            self.assertIn(word, done.stdout)
+        result = json.loads((self.folder / "out/convergence.json").read_text())
+        self.assertEqual(result["schema"], "vlearn.convergence/1")
+        self.assertEqual((result["preset"], result["bars"]), ("fast", "open"))
+        self.assertEqual(result["half_decades"], [3162, 10000])
+        rows = [(game["name"], game["target"]) for game in result["games"]]
+        names = ("shapley", "bad-rps")
+        self.assertEqual(rows, [(name, target) for name in names for target in ("cce", "ce")])
+        for game in result["games"]:
+            for i, worst in enumerate(game["worst"]):
+                self.assertEqual(max(run["worst"][i] for run in game["runs"]), worst)
+        with open(self.folder / "out/convergence.csv") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), 2 * 2 * 2 * 2)
+        self.assertEqual(float(rows[-1]["worst_gap"]), result["games"][-1]["runs"][-1]["worst"][-1])
+
+    def test_it_goes_on_and_ends_the_same(self):
+        command = (*self.COMMAND, "--episodes", "4000", "--quiet")
+        self.good(*command, "--out", "whole", "--threads", "3")
+        self.good(*command, "--out", "part", "--threads", "1")
+        whole = self.bytes_of("whole")
+        self.assertEqual(self.bytes_of("part"), whole)
+        results = self.folder / "part/results.jsonl"
+        lines = results.read_text().splitlines(keepends=True)
+        self.assertEqual(len(lines), 1 + 2 * 2 * 2)
+        results.write_text("".join(lines[:3]) + lines[3][:20])
+        self.good(*command, "--out", "part")
+        self.assertEqual(self.bytes_of("part"), whole)
+
+    def test_a_broken_bar_has_an_exit_code(self):
+        command = (*self.BARE, "--games", "shapley", "--target", "cce", "--seeds", "1")
+        command += ("--episodes", "4e5", "--quiet", "--out", "out")
+        self.run_command(*command)
+        results = self.folder / "out/results.jsonl"
+        header, line = results.read_text().splitlines()
+        run = json.loads(line)
+        for last, code in ((0.012, 0), (0.0121, 4)):
+            run["worst"] = [0.4, 0.3, 0.2, 0.01, last]
+            results.write_text(header + "\n" + json.dumps(run) + "\n")
+            done = self.run_command(*command)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertEqual("a bar is broken" in done.stderr, code == 4)
+            self.assertEqual("rise: 1 |" in done.stdout, code == 4)
+
+    def test_refusals(self):
+        self.good(*self.COMMAND, "--episodes", "4000", "--quiet", "--out", "out")
+        two = (*self.COMMAND[2:], "--episodes", "4000")
+        for arguments, code, words in (
+            ((*two, "--first-seed", "2", "--out", "out"), 2, "other settings"),
+            ((*two, "--target", "ce", "--out", "out"), 2, "other settings"),
+            (("--episodes", "3161", "--out", "none"), 2, "--episodes"),
+            (("--episodes", "1e10", "--out", "none"), 2, "--episodes"),
+            (("--episodes", "1e4", "--slow", "--out", "none"), 2, "--slow"),
+            (("--games", "shaply", "--out", "none"), 2, "did you mean 'shapley'?"),
+            (("--target", "nash", "--out", "none"), 2, "--target"),
+            (("--preset", "fats", "--out", "none"), 2, "fast"),
+            (("--seeds", "0", "--out", "none"), 2, "--seeds"),
+        ):
+            with self.subTest(arguments=arguments):
+                done = self.run_command(*self.BARE, *arguments)
+                self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+                self.assertIn(words, done.stderr)
+        self.assertFalse((self.folder / "none").exists())
+
+
 class Levers(CommandTest):
     ARGUMENTS = ("experiment", "levers", "--episodes", "300", "--seeds", "2", "--quiet")
 
