@@ -32,6 +32,8 @@ PAGES = {
     "vlearn.checkpoint/2": "run_folder.md#going-on",
     "vlearn.config/1": "run_folder.md",
     "vlearn.compare/1": "cli.md#vlearn-compare",
+    "vlearn.convergence/1": "../experiments.md#where-best-replies-go-in-circles",
+    "vlearn.convergence-results/1": "../experiments.md#where-best-replies-go-in-circles",
     "vlearn.curse/1": "../experiments.md",
     "vlearn.curse-results/1": "../experiments.md",
     "vlearn.deviate/1": "deviate.md",
