@@ -30,7 +30,9 @@ constexpr std::uint64_t kFirstDecade = 1000;
 constexpr std::uint64_t kRisesBegin = 100'000;
 constexpr std::uint64_t kLevelsBegin = 10'000'000;
 
-std::uint64_t mark(std::uint64_t decade, std::size_t i) { return kMarks[i] * decade / kMarks.back(); }
+std::uint64_t mark(std::uint64_t decade, std::size_t i) {
+  return kMarks[i] * decade / kMarks.back();
+}
 
 /// H times the widest range of rewards.
 double unit_of(const Frame& frame) {

@@ -485,7 +485,7 @@ TEST(ConvergenceSlice, OfThreeGames) {
       EXPECT_NE(verdict.rise, BarVerdict::open);
       EXPECT_EQ(verdict.level, BarVerdict::open);
       for (const double gap : run->worst) EXPECT_LT(gap, 1.0);
-      if (kBarsMustHold) {
+      if constexpr (kBarsMustHold) {
         EXPECT_EQ(verdict.rise, BarVerdict::holds)
             << settings.games[game].name << ", " << name_of(target);
       }
