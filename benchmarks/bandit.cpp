@@ -16,7 +16,7 @@
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
 #include "vlearn/bandit/log_barrier.h"
-#include "vlearn/bandit/noise_scaled.h"
+#include "vlearn/bandit/optimistic.h"
 #include "vlearn/bandit/tsallis.h"
 #include "vlearn/core/random.h"
 
@@ -198,7 +198,7 @@ std::vector<Measurement> bandit() {
   }
   // What the scale of the noise costs beside the same rule without it.
   for (const std::size_t n : {2U, 4U, 10U, 64U}) {
-    all.push_back(compare(fmt::format("noise-scaled, {} actions", n), updates(NoiseScaled(), n),
+    all.push_back(compare(fmt::format("optimistic, {} actions", n), updates(Optimistic(), n),
                           "tsallis + variates", updates(Tsallis<ControlVariate::on>(kHorizon), n)));
   }
   return all;

@@ -130,18 +130,14 @@ std::vector<Measurement> policy() {
     measurements.push_back(cost({RuleName::ftrl, false, actions}));
   }
   measurements.push_back(cost({RuleName::tsallis, true, 10}));
-  measurements.push_back(cost({RuleName::noise_scaled, true, 10}));
-  const std::vector<std::pair<RuleName, bool>> rules = {{RuleName::ftrl, false},
-                                                        {RuleName::ftrl, true},
-                                                        {RuleName::exp3_ix, false},
-                                                        {RuleName::tsallis, false},
-                                                        {RuleName::tsallis, true},
-                                                        {RuleName::log_barrier, false},
-                                                        {RuleName::log_barrier, true},
-                                                        {RuleName::ftrl_swap, false},
-                                                        {RuleName::ftrl_swap, true},
-                                                        {RuleName::noise_scaled, true},
-                                                        {RuleName::noise_scaled_swap, true}};
+  measurements.push_back(cost({RuleName::optimistic, true, 10}));
+  const std::vector<std::pair<RuleName, bool>> rules = {
+      {RuleName::ftrl, false},          {RuleName::ftrl, true},
+      {RuleName::exp3_ix, false},       {RuleName::tsallis, false},
+      {RuleName::tsallis, true},        {RuleName::log_barrier, false},
+      {RuleName::log_barrier, true},    {RuleName::ftrl_swap, false},
+      {RuleName::ftrl_swap, true},      {RuleName::optimistic, true},
+      {RuleName::optimistic_swap, true}};
   for (const auto& [rule, variates] : rules) {
     for (const std::size_t actions : {10U, 64U}) {
       measurements.push_back(queries({rule, variates, actions}));

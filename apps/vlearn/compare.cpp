@@ -86,8 +86,9 @@ void add_compare(CLI::App& app, Task& task) {
       what_game_is());
   command->add_option("game", options->game, "GAME, see above")->required();
   command
-      ->add_option("--presets", options->presets,
-                   "Which, with commas: paper, rigorous, practical, fast; default paper,fast")
+      ->add_option(
+          "--presets", options->presets,
+          "Which, with commas: paper, rigorous, proven, practical, fast; default paper,fast")
       ->delimiter(',')
       ->check(one_of(kPresetNames));
   command->add_option("--episodes", options->episodes, "Of every run; default 1e5");

@@ -216,7 +216,7 @@ void add_levers(CLI::App& experiment, Task& task) {
 }
 
 struct RegretOptions {
-  std::vector<std::string> rules = {"ftrl", "tsallis", "noise-scaled"};
+  std::vector<std::string> rules = {"ftrl", "tsallis", "optimistic"};
   std::vector<std::string> visits;
   std::uint64_t seeds = 20;
   std::uint64_t threads = 0;
@@ -270,7 +270,7 @@ void add_regret(CLI::App& experiment, Task& task) {
   command->footer(
       "Examples:\n"
       "  vlearn experiment regret\n"
-      "  vlearn experiment regret --rules ftrl-swap,noise-scaled-swap --seeds 100\n"
+      "  vlearn experiment regret --rules ftrl-swap,optimistic-swap --seeds 100\n"
       "  vlearn experiment regret --visits 20000,320000\n\n"
       "A rule is measured with the weights that it is made for: (c+1)/(c+t), where c is H = 5, or "
       "its own.\n"
@@ -278,7 +278,7 @@ void add_regret(CLI::App& experiment, Task& task) {
       "whether a bound is proven.");
   command
       ->add_option("--rules", options->rules,
-                   fmt::format("Which, with commas: {}; default ftrl,tsallis,noise-scaled",
+                   fmt::format("Which, with commas: {}; default ftrl,tsallis,optimistic",
                                fmt::join(kRuleNames, ", ")))
       ->delimiter(',')
       ->check(one_of(kRuleNames));

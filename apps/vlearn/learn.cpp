@@ -593,10 +593,11 @@ void add_learn(CLI::App& app, Task& task) {
       "  vlearn learn rps --algorithm nash-vi --until-gap 1e-3\n"
       "  vlearn learn --resume runs/rps-1        (goes on with a run that was stopped or "
       "killed)\n\n"
-      "'value' estimates what the output policy is worth, 'mean return' is what play earned, "
-      "'upper' is V,\nwhich the bonus of the presets paper and rigorous keeps above what a player "
-      "can "
-      "have. The preset fast\nhas no proof: its certificate says how good the result is.\n\n" +
+      "'value' estimates from play what the output policy is worth, 'mean return' is what play "
+      "earned. Both are of\nwhat was played; fast plays every action with a small chance that its "
+      "output leaves out, and a certificate\nhas the output's own value. 'upper' is V, which the "
+      "presets paper, rigorous and proven keep above what a\nplayer can have. The preset fast has "
+      "no proof: its certificate says how good the result is.\n\n" +
       what_game_is());
   command->add_option("game", options->game, "GAME, see below");
   command
@@ -642,12 +643,15 @@ void add_learn(CLI::App& app, Task& task) {
   command->add_flag("--force", options->force, "Replace a run that is there already");
   command
       ->add_option("--preset", options->preset,
-                   "fast (default, where the result is certified), practical, rigorous (smallest "
-                   "proven bonus) or paper (to the letter)")
+                   "fast (default, where the result is certified), practical, proven (values "
+                   "bounded by the rule's estimates), rigorous (smallest proven bonus) or paper "
+                   "(to the letter)")
       ->check(one_of(kPresetNames));
   command->add_option("--rule", options->rule, "Bandit rule, in place of the preset's")
       ->check(one_of(kRuleNames));
-  command->add_option("--bonus", options->bonus, "paper, rigorous, practical, visits or none")
+  command
+      ->add_option("--bonus", options->bonus,
+                   "paper, rigorous, estimates, practical, visits or none")
       ->check(one_of(kBonusNames));
   command->add_option("--bonus-constant", options->bonus_constant,
                       "c of the bonus; default 11 (paper), 0.3 (practical), 0.1 (visits)");
@@ -664,8 +668,9 @@ void add_learn(CLI::App& app, Task& task) {
   command
       ->add_option("--output", options->output,
                    "Which policy is returned and certified: nested (the paper's), markov or, for "
-                   "nash in its place, marginals; default: nested with paper and rigorous, else "
-                   "marginals for nash, else markov with fast where joint actions can be listed")
+                   "nash in its place, marginals; default: nested with paper, rigorous and "
+                   "proven, else marginals for nash, else markov with fast where joint actions can "
+                   "be listed")
       ->check(one_of({"nested", "markov", "marginals"}));
   command->add_option("--output-weights", options->output_weights,
                       "c of the output's weights; default: the preset's, else H");

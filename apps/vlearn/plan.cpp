@@ -98,7 +98,9 @@ PlanOptions plan_options(const Frame& frame, const Options& options) {
 
 /// "Theorem 6", or what stands in its place.
 std::string name_of(const PlannedRun& run) {
-  if (run.preset == Preset::rigorous) return "rigorous";
+  if (run.preset != Preset::paper) {
+    return std::string(kPresetNames[static_cast<std::size_t>(run.preset)]);
+  }
   return fmt::format("Theorem {}", static_cast<int>(run.theorem));
 }
 

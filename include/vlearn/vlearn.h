@@ -15,7 +15,8 @@
 #include "vlearn/bandit/ftrl.h"                   // IWYU pragma: export
 #include "vlearn/bandit/ftrl_swap.h"              // IWYU pragma: export
 #include "vlearn/bandit/log_barrier.h"            // IWYU pragma: export
-#include "vlearn/bandit/noise_scaled.h"           // IWYU pragma: export
+#include "vlearn/bandit/optimistic.h"             // IWYU pragma: export
+#include "vlearn/bandit/optimistic_rigorous.h"    // IWYU pragma: export
 #include "vlearn/bandit/rigorous.h"               // IWYU pragma: export
 #include "vlearn/bandit/rule.h"                   // IWYU pragma: export
 #include "vlearn/bandit/stationary.h"             // IWYU pragma: export

@@ -27,6 +27,17 @@ double regret_bound(double log_events,
          0.75 * alpha * iota + alpha * iota / (2.0 * gamma);
 }
 
+/// alpha_t Lambda / nu_t: what all comparators cost.
+template <Regret kRegret>
+double comparator_bound(double log_events,
+                        double horizon,
+                        double alpha,
+                        std::size_t num_actions,
+                        std::uint64_t visit) noexcept {
+  const OptimisticRigorousSteps<kRegret> steps{log_events};
+  return alpha * steps.comparators(num_actions) / steps.gamma(horizon, num_actions, visit);
+}
+
 }  // namespace
 
 BonusSchedule::BonusSchedule(const LearnerOptions& options, const Seat& seat)
@@ -42,6 +53,11 @@ BonusSchedule::BonusSchedule(const LearnerOptions& options, const Seat& seat)
                            log(to_double(options.horizon_episodes)) - log(options.delta);
   iota_ = log_cells + log(static_cast<double>(seat.max_actions));
   log_events_ = log_cells + log(4.0);
+  rule_events_ = log_events_;
+  if (has_bounding_estimates(options.rule)) {
+    const double episodes = to_double(options.horizon_episodes);
+    rule_events_ += log(optimistic_rigorous::grid_size(horizon_, episodes)) - log(episodes);
+  }
 }
 
 double BonusSchedule::bound(Step h,
@@ -49,6 +65,12 @@ double BonusSchedule::bound(Step h,
                             std::uint64_t visit,
                             const VisitSums& sums) const noexcept {
   const double alpha = this->alpha(h, visit);
+  if (bonus_ == Bonus::estimates) {
+    return scale(h) * (swap_ ? comparator_bound<Regret::swap>(rule_events_, horizon_, alpha,
+                                                              num_actions, visit)
+                             : comparator_bound<Regret::external>(rule_events_, horizon_, alpha,
+                                                                  num_actions, visit));
+  }
   const double regret =
       swap_
           ? regret_bound<Regret::swap>(log_events_, horizon_, alpha, num_actions, visit, sums)
@@ -59,8 +81,11 @@ double BonusSchedule::bound(Step h,
 double BonusSchedule::low_bound(Step h,
                                 std::size_t num_actions,
                                 const VisitSums& sums) const noexcept {
-  const double iota = swap_ ? RigorousSteps<Regret::swap>{log_events_}.iota(num_actions)
-                            : RigorousSteps<Regret::external>{log_events_}.iota(num_actions);
+  double iota = log_events_;
+  if (bonus_ == Bonus::rigorous) {
+    iota = swap_ ? RigorousSteps<Regret::swap>{log_events_}.iota(num_actions)
+                 : RigorousSteps<Regret::external>{log_events_}.iota(num_actions);
+  }
   return most(h) * std::sqrt(0.5 * iota * sums.squares);
 }
 

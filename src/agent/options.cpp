@@ -32,11 +32,18 @@ LearnerOptions preset_options(Preset preset, Target target) noexcept {
       options.bonus = Bonus::rigorous;
       options.pessimistic = true;
       break;
+    case Preset::proven:
+      options.rule =
+          target == Target::ce ? RuleName::optimistic_swap_rigorous : RuleName::optimistic_rigorous;
+      options.control_variate = true;
+      options.bonus = Bonus::estimates;
+      options.pessimistic = true;
+      break;
     case Preset::practical:
       if (target != Target::ce) options.rule = RuleName::tsallis;
       break;
     case Preset::fast:
-      options.rule = target == Target::ce ? RuleName::noise_scaled_swap : RuleName::noise_scaled;
+      options.rule = target == Target::ce ? RuleName::optimistic_swap : RuleName::optimistic;
       options.control_variate = true;
       options.bonus = Bonus::visits;
       options.bonus_constant = kVisitsBonusConstant;
@@ -61,7 +68,7 @@ std::optional<std::string> flaw_of(const LearnerOptions& options) {
   if (options.target == Target::ce && !has_swap_regret(options.rule)) {
     return fmt::format(
         "the rule '{}' has no small swap regret, which a correlated equilibrium needs; use "
-        "ftrl-swap or noise-scaled-swap",
+        "ftrl-swap or optimistic-swap",
         kRuleNames[static_cast<std::size_t>(options.rule)]);
   }
   if (options.monotone && options.target != Target::nash && options.target != Target::optimal) {
@@ -74,10 +81,20 @@ std::optional<std::string> flaw_of(const LearnerOptions& options) {
     return fmt::format("the rule '{}' needs control variates; leave out --control-variate off",
                        kRuleNames[static_cast<std::size_t>(options.rule)]);
   }
+  if (options.bonus == Bonus::estimates && !has_bounding_estimates(options.rule)) {
+    return fmt::format(
+        "the estimates of the rule '{}' bound no values; use optimistic-rigorous, or for ce "
+        "optimistic-swap-rigorous",
+        kRuleNames[static_cast<std::size_t>(options.rule)]);
+  }
+  if (options.bonus == Bonus::estimates && options.monotone) {
+    return "values that are read off estimates are not monotone; use another bonus";
+  }
   if (options.value_weights != ValueWeights::paper &&
-      (options.monotone || options.pessimistic || options.bonus == Bonus::rigorous)) {
+      (options.monotone || options.pessimistic || options.bonus == Bonus::rigorous ||
+       options.bonus == Bonus::estimates)) {
     return "bounds on values are proven for the paper's weights only; use them, or a preset that "
-           "has them: paper, rigorous or practical";
+           "has them: paper, rigorous, proven or practical";
   }
   if (!(std::isnormal(options.delta) && options.delta > 0.0 && options.delta < 1.0)) {
     return "delta must lie between 0 and 1";
@@ -94,9 +111,15 @@ std::optional<std::string> flaw_of(const LearnerOptions& options) {
 }
 
 bool has_bounds(const LearnerOptions& options) noexcept {
+  if (options.value_weights != ValueWeights::paper || options.output_weights ||
+      options.action_draws != ActionDraws::independent) {
+    return false;
+  }
+  if (options.bonus == Bonus::estimates) {
+    return has_bounding_estimates(options.rule) && options.loss_scale == LossScale::step &&
+           !options.monotone;
+  }
   return options.bonus == Bonus::rigorous && !options.control_variate &&
-         options.value_weights == ValueWeights::paper &&
-         options.action_draws == ActionDraws::independent && !options.output_weights &&
          (options.rule == RuleName::ftrl_rigorous || options.rule == RuleName::ftrl_swap_rigorous);
 }
 

@@ -16,10 +16,12 @@
 //
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <tuple>
 
 #include "vlearn/bandit/potentials.h"
 
@@ -30,8 +32,56 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int kMostSteps = 64;          // of Newton's method
-constexpr double kTolerance = 0x1p-50;  // of the sum of a policy, before it is divided by it
+
+/// Sums over the actions of u^p, u^(p+1) and u^(p+2).
+struct PowerSums {
+  double policy;
+  double slope;
+  double bend;
+};
+
+/// sum^(1 + 1/p) - sum: 0 at the root.
+template <int kPower>
+HWY_INLINE double excess(double sum) {
+  return sum * (kPower == 2 ? std::sqrt(sum) : sum) - sum;
+}
+template <int kPower>
+HWY_INLINE double newton_step(const PowerSums& sums) {
+  return excess<kPower>(sums.policy) / sums.slope;
+}
+template <int kPower>
+HWY_INLINE double halley_step(const PowerSums& sums) {
+  const double over = excess<kPower>(sums.policy);
+  const double square = sums.slope * sums.slope;
+  const double bent = 0.5 * (kPower + 1.0) * (square / sums.policy - sums.bend);
+  return over * sums.slope / (square + bent * over);
+}
+
+/// How many steps lead to the root up to rounding, whatever the losses are: measured for all shapes
+/// of rows that potentials_test.cpp has.
+struct RootSteps {
+  int newton;
+  int halley;
+};
+template <int kPower>
+HWY_INLINE RootSteps root_steps(std::size_t n) {
+  if (kPower == 2) {
+    if (n <= 4) return {1, 1};
+    return n <= 64 ? RootSteps{1, 2} : RootSteps{6, 2};
+  }
+  if (n <= 8) return {1, 2};
+  return n <= 64 ? RootSteps{3, 2} : RootSteps{8, 2};
+}
+
+/// The y where sums_at(y).policy is one, nearly.
+template <int kPower, class SumsAt>
+HWY_INLINE double find_root(std::size_t n, const SumsAt& sums_at) {
+  const RootSteps steps = root_steps<kPower>(n);
+  double y = 1.0;
+  for (int i = 0; i < steps.newton; ++i) y += newton_step<kPower>(sums_at(y));
+  for (int i = 0; i < steps.halley; ++i) y += halley_step<kPower>(sums_at(y));
+  return y;
+}
 
 /// A row of n numbers in kCount vectors of kWidth lanes; all but the last are full.
 template <std::size_t kWidth, std::size_t kCount>
@@ -100,11 +150,12 @@ class Row {
     }
   }
 
-  /// G - min G.
-  HWY_INLINE void lower_to_least() {
+  /// G - min G; returns min G.
+  HWY_INLINE double lower_to_least() {
     fill_rest(kInfinity);
-    const Vector least = hn::Set(Tag(), fold(Smaller()));
-    for (Vector& v : v_) v = hn::Sub(v, least);
+    const double least = fold(Smaller());
+    for (Vector& v : v_) v = hn::Sub(v, hn::Set(Tag(), least));
+    return least;
   }
 
   HWY_INLINE void exp_and_divide() {
@@ -113,28 +164,24 @@ class Row {
     multiply(1.0 / fold(Plus()));
   }
 
-  /// From z to 1/(z + y)^kPower with sum one.
+  /// From z to theta = u^kPower; `slope` gets theta u. Lanes beyond the last number have an
+  /// infinite z.
   template <int kPower>
-  HWY_INLINE void invert_and_divide() {
+  HWY_INLINE PowerSums invert(double y, Row& theta, Row& slope) const {
     const Tag d;
-    double y = 1.0;
-    for (int i = 0;; ++i) {
-      Row theta(*this);
-      Row slope(*this);
-      for (std::size_t k = 0; k < kCount; ++k) {
-        const Vector u = hn::Div(hn::Set(d, 1.0), hn::Add(v_[k], hn::Set(d, y)));
-        theta.v_[k] = kPower == 2 ? hn::Mul(u, u) : u;
-        slope.v_[k] = hn::Mul(theta.v_[k], u);
-      }
-      theta.fill_rest(0.0);
-      const double sum = theta.fold(Plus());
-      if (!(sum - 1.0 > kTolerance) || i == kMostSteps) {
-        v_ = theta.v_;
-        multiply(1.0 / sum);
-        return;
-      }
-      slope.fill_rest(0.0);
-      y += (sum - 1.0) / (kPower * slope.fold(Plus()));
+    Row bend(*this);
+    for (std::size_t k = 0; k < kCount; ++k) {
+      const Vector u = hn::Div(hn::Set(d, 1.0), hn::Add(v_[k], hn::Set(d, y)));
+      theta.v_[k] = kPower == 2 ? hn::Mul(u, u) : u;
+      slope.v_[k] = hn::Mul(theta.v_[k], u);
+      bend.v_[k] = hn::Mul(slope.v_[k], u);
+    }
+    return {theta.fold(Plus()), slope.fold(Plus()), bend.fold(Plus())};
+  }
+
+  HWY_INLINE void subtract(double factor, const Row& other) {
+    for (std::size_t k = 0; k < kCount; ++k) {
+      v_[k] = hn::Sub(v_[k], hn::Mul(hn::Set(Tag(), factor), other.v_[k]));
     }
   }
 
@@ -161,93 +208,140 @@ double advance_long(std::size_t n, const RowStep& step, const double* means, dou
   return least;
 }
 
-void advance_long(Potential potential,
-                  std::size_t n,
-                  const RowStep& step,
-                  const double* means,
-                  double* losses,
-                  double* policy) {
-  const hn::CappedTag<double, 1> d;
-  const auto fold = [&](const auto& value) HWY_ATTR {
-    std::array<double, 8> sums{};
-    for (std::size_t b = 0; b < n; ++b) sums[b % 8] += value(b);
-    for (std::size_t half = 4; half > 0; half /= 2) {
-      for (std::size_t k = 0; k < half; ++k) sums[k] += sums[k + half];
-    }
-    return sums[0];
-  };
-  const auto divide = [&](double sum) HWY_ATTR {
-    const double factor = 1.0 / sum;
-    for (std::size_t b = 0; b < n; ++b) policy[b] *= factor;
-  };
-  const double least = advance_long(n, step, means, losses);
-  if (potential == Potential::entropy) {
-    if (means != nullptr) lower_long(n, least, losses);
-    for (std::size_t b = 0; b < n; ++b) {
-      policy[b] = hn::GetLane(exp_bounded_lanes(d, hn::Set(d, losses[b] * -step.rate)));
-    }
-    if (means == nullptr) lower_long(n, least, losses);
-    return divide(fold([&](std::size_t b) HWY_ATTR { return policy[b]; }));
+/// Value(0) + ... + value(n - 1).
+template <class Value>
+double fold_long(std::size_t n, const Value& value) {
+  std::array<double, 8> sums{};
+  for (std::size_t b = 0; b < n; ++b) sums[b % 8] += value(b);
+  for (std::size_t half = 4; half > 0; half /= 2) {
+    for (std::size_t k = 0; k < half; ++k) sums[k] += sums[k + half];
   }
-  lower_long(n, least, losses);
-  const bool squared = potential == Potential::tsallis;
-  const double scale = squared ? 0.5 * step.rate : step.rate;
-  double y = 1.0;
-  for (int i = 0;; ++i) {
-    const auto inverse = [&](std::size_t b) HWY_ATTR { return 1.0 / (losses[b] * scale + y); };
+  return sums[0];
+}
+
+template <int kPower>
+void invert_long(std::size_t n, double scale, const RowAdvance& row) {
+  const auto theta = [](double u) { return kPower == 2 ? u * u : u; };
+  const auto inverse = [&](std::size_t b, double y) { return 1.0 / (row.losses[b] * scale + y); };
+  const auto sums_at = [&](double y) {
+    const auto sum = [&](int more) {
+      return fold_long(n, [&](std::size_t b) {
+        const double u = inverse(b, y);
+        double power = theta(u);
+        for (int i = 0; i < more; ++i) power *= u;
+        return power;
+      });
+    };
+    return PowerSums{sum(0), sum(1), sum(2)};
+  };
+  const double y = find_root<kPower>(n, sums_at);
+  const PowerSums sums = sums_at(y);
+  const double rest = (sums.policy - 1.0) / sums.slope;
+  for (std::size_t b = 0; b < n; ++b) {
+    const double u = inverse(b, y);
+    row.policy[b] = theta(u) - rest * (theta(u) * u);
+  }
+  if (row.root != nullptr) *row.root = y + rest / kPower;
+}
+
+void advance_long(Potential potential, std::size_t n, const RowAdvance& row) {
+  const double least = advance_long(n, row.step, row.means, row.losses);
+  if (potential == Potential::entropy) {
+    const hn::CappedTag<double, 1> d;
+    if (row.means != nullptr) lower_long(n, least, row.losses);
     for (std::size_t b = 0; b < n; ++b) {
-      const double u = inverse(b);
-      policy[b] = squared ? u * u : u;
+      const double exponent = row.losses[b] * -row.step.rate;
+      row.policy[b] = hn::GetLane(exp_bounded_lanes(d, hn::Set(d, exponent)));
     }
-    const double sum = fold([&](std::size_t b) HWY_ATTR { return policy[b]; });
-    if (!(sum - 1.0 > kTolerance) || i == kMostSteps) return divide(sum);
-    const double slope = fold([&](std::size_t b) HWY_ATTR { return policy[b] * inverse(b); });
-    y += (sum - 1.0) / ((squared ? 2.0 : 1.0) * slope);
+    if (row.means == nullptr) lower_long(n, least, row.losses);
+    const double factor = 1.0 / fold_long(n, [&](std::size_t b) { return row.policy[b]; });
+    for (std::size_t b = 0; b < n; ++b) row.policy[b] *= factor;
+    return;
+  }
+  lower_long(n, least, row.losses);
+  if (row.shift != nullptr) *row.shift = least;
+  if (potential == Potential::tsallis) return invert_long<2>(n, 0.5 * row.step.rate, row);
+  invert_long<1>(n, row.step.rate, row);
+}
+
+/// From z to 1/(z + y)^kPower with sum one.
+template <int kPower, class AnyRow, std::size_t kRows>
+HWY_INLINE void invert_rows(std::size_t n,
+                            const std::array<AnyRow, kRows>& rows,
+                            const std::array<const RowAdvance*, kRows>& advances) {
+  const RootSteps steps = root_steps<kPower>(n);
+  std::array<double, kRows> y;
+  y.fill(1.0);
+  AnyRow theta(n);
+  AnyRow slope(n);
+  for (int i = 0; i < steps.newton; ++i) {
+    for (std::size_t r = 0; r < kRows; ++r) {
+      y[r] += newton_step<kPower>(rows[r].template invert<kPower>(y[r], theta, slope));
+    }
+  }
+  for (int i = 0; i < steps.halley; ++i) {
+    for (std::size_t r = 0; r < kRows; ++r) {
+      y[r] += halley_step<kPower>(rows[r].template invert<kPower>(y[r], theta, slope));
+    }
+  }
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const PowerSums sums = rows[r].template invert<kPower>(y[r], theta, slope);
+    const double rest = (sums.policy - 1.0) / sums.slope;
+    theta.subtract(rest, slope);
+    theta.store(advances[r]->policy);
+    if (advances[r]->root != nullptr) *advances[r]->root = y[r] + rest / kPower;
   }
 }
 
-/// One step, and the policy after it.
-struct AdvanceRow {
+/// Rows that are advanced side by side, and their policies.
+template <std::size_t kRows>
+struct AdvanceRows {
   Potential potential;
   std::size_t n;
-  const RowStep& step;
-  const double* means;
-  double* losses;
-  double* policy;
+  std::array<const RowAdvance*, kRows> advances;
 
   template <class AnyRow>
   HWY_INLINE void in_registers() const {
-    AnyRow row(n);
-    row.load(losses);
-    row.advance(step, means);
-    if (potential == Potential::entropy && means == nullptr) {
-      // The least loss was 0 and has grown by one score at most: no need to wait for the new one.
-      AnyRow weights(row);
-      weights.multiply(-step.rate);
-      weights.exp_and_divide();
-      weights.store(policy);
-      row.lower_to_least();
-      row.store(losses);
-      return;
-    }
-    row.lower_to_least();
-    row.store(losses);
+    const auto make = [this](const RowAdvance* advance) HWY_ATTR {
+      AnyRow row(n);
+      row.load(advance->losses);
+      row.advance(advance->step, advance->means);
+      return row;
+    };
+    std::array<AnyRow, kRows> rows = std::apply(
+        [&](const auto*... advance) HWY_ATTR { return std::array{make(advance)...}; }, advances);
     if (potential == Potential::entropy) {
-      row.multiply(-step.rate);
-      row.exp_and_divide();
-      row.store(policy);
+      for (std::size_t r = 0; r < kRows; ++r) exponentiate(rows[r], *advances[r]);
       return;
     }
-    if (potential == Potential::tsallis) {
-      row.multiply(0.5 * step.rate);
-      row.template invert_and_divide<2>();
-    } else {
-      row.multiply(step.rate);
-      row.template invert_and_divide<1>();
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const double least = rows[r].lower_to_least();
+      if (advances[r]->shift != nullptr) *advances[r]->shift = least;
+      rows[r].store(advances[r]->losses);
+      const double rate = advances[r]->step.rate;
+      rows[r].multiply(potential == Potential::tsallis ? 0.5 * rate : rate);
+      rows[r].fill_rest(kInfinity);
     }
-    row.store(policy);
+    if (potential == Potential::tsallis) return invert_rows<2>(n, rows, advances);
+    invert_rows<1>(n, rows, advances);
   }
-  void in_memory() const { advance_long(potential, n, step, means, losses, policy); }
+  void in_memory() const {
+    for (const RowAdvance* const advance : advances) advance_long(potential, n, *advance);
+  }
+
+ private:
+  template <class AnyRow>
+  HWY_INLINE static void exponentiate(AnyRow& row, const RowAdvance& advance) {
+    AnyRow weights(row);
+    if (advance.means != nullptr) weights.lower_to_least();
+    // Without means the least loss was 0 and has grown by one score at most: no need to wait for
+    // the new one.
+    weights.multiply(-advance.step.rate);
+    weights.exp_and_divide();
+    weights.store(advance.policy);
+    row.lower_to_least();
+    row.store(advance.losses);
+  }
 };
 
 /// The losses of many steps.
@@ -308,13 +402,26 @@ HWY_INLINE void run(const Kernel& kernel) {
   run_with<8, SIZE_MAX>(kernel);
 }
 
-void advance_row_any(Potential potential,
-                     std::size_t n,
-                     const RowStep& step,
-                     const double* means,
-                     double* losses,
-                     double* policy) {
-  run(AdvanceRow{potential, n, step, means, losses, policy});
+/// Of two rows no more than this many actions fit into the registers.
+constexpr std::size_t kMostTogether = 12;
+template <class Kernel>
+HWY_INLINE void run_together(const Kernel& kernel) {
+  if (kernel.n <= 2) return run_with<2, 2>(kernel);
+  run_with<4, kMostTogether>(kernel);
+}
+
+void advance_row_any(Potential potential, std::size_t n, const RowAdvance& row) {
+  run(AdvanceRows<1>{potential, n, {&row}});
+}
+
+void advance_two_rows_any(Potential potential,
+                          std::size_t n,
+                          const RowAdvance& first,
+                          const RowAdvance& second) {
+  // More numbers than that do not fit into the registers twice.
+  if (n <= kMostTogether) return run_together(AdvanceRows<2>{potential, n, {&first, &second}});
+  advance_row_any(potential, n, first);
+  advance_row_any(potential, n, second);
 }
 
 void advance_losses_any(std::size_t n,
@@ -335,23 +442,32 @@ HWY_AFTER_NAMESPACE();
 namespace vlearn {
 
 HWY_EXPORT(advance_row_any);
+HWY_EXPORT(advance_two_rows_any);
 HWY_EXPORT(advance_losses_any);
 
-void advance_row(Potential potential,
-                 std::size_t num_actions,
-                 const RowStep& step,
-                 const double* means,
-                 double* losses,
-                 double* policy) noexcept {
-  VLEARN_ASSERT(num_actions > 0 && step.action < num_actions);
+// HWY_DYNAMIC_DISPATCH, without a call into Highway's library to find where the choice is kept.
 #if (HWY_TARGETS & (HWY_TARGETS - 1)) != 0
-  // HWY_DYNAMIC_DISPATCH, without a call into Highway's library to find where the choice is kept.
+static std::size_t chosen_target() noexcept {
   static const hwy::ChosenTarget& chosen = hwy::GetChosenTarget();
-  const auto advance_row = HWY_DISPATCH_TABLE(advance_row_any)[chosen.GetIndex()];
-  advance_row(potential, num_actions, step, means, losses, policy);
+  return chosen.GetIndex();
+}
+#define VLEARN_DISPATCH(function) HWY_DISPATCH_TABLE(function)[chosen_target()]
 #else
-  HWY_STATIC_DISPATCH(advance_row_any)(potential, num_actions, step, means, losses, policy);
+#define VLEARN_DISPATCH(function) HWY_STATIC_DISPATCH(function)
 #endif
+
+void advance_row(Potential potential, std::size_t num_actions, const RowAdvance& row) noexcept {
+  VLEARN_ASSERT(num_actions > 0 && row.step.action < num_actions);
+  VLEARN_DISPATCH(advance_row_any)(potential, num_actions, row);
+}
+
+void advance_two_rows(Potential potential,
+                      std::size_t num_actions,
+                      const RowAdvance& first,
+                      const RowAdvance& second) noexcept {
+  VLEARN_ASSERT(num_actions > 0);
+  VLEARN_ASSERT(first.step.action < num_actions && second.step.action < num_actions);
+  VLEARN_DISPATCH(advance_two_rows_any)(potential, num_actions, first, second);
 }
 
 void advance_losses(std::size_t num_actions,

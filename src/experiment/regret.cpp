@@ -54,12 +54,14 @@ std::string_view proof_of(RuleName rule) noexcept {
              "a gap for very small delta";
     case RuleName::ftrl_rigorous:
     case RuleName::ftrl_swap_rigorous: return "proven: docs/theory/rigorous_bonus.md";
+    case RuleName::optimistic_rigorous:
+    case RuleName::optimistic_swap_rigorous: return "proven: docs/theory/optimistic_rule.md";
     case RuleName::exp3_ix:
       return "proven: its steps meet the conditions of the paper's Theorem 20";
     case RuleName::tsallis:
     case RuleName::log_barrier:
-    case RuleName::noise_scaled:
-    case RuleName::noise_scaled_swap: break;
+    case RuleName::optimistic:
+    case RuleName::optimistic_swap: break;
   }
   return "no proof: measured only";
 }

@@ -237,7 +237,7 @@ class RuleTrainer final : public Trainer {
   [[nodiscard]] std::uint64_t segment() const noexcept {
     const Seat& seat = play_.seat();
     const std::uint64_t per_visit =
-        8 * snapshot_size() / interval_of(play_.rule(), seat.max_actions);
+        8 * snapshot_size() / play_.rule().snapshot_interval(seat.max_actions);
     return segment_episodes(seat.num_players, seat.horizon, per_visit);
   }
   /// Numbers of the largest snapshot.

@@ -68,8 +68,10 @@ void check_choices(const LearnConfig& config) {
 }
 
 CertifiedOutput natural_output(const AnyGame& game, Preset preset, Target target) {
-  // What is proven of these two is proven of the nested policy.
-  if (preset == Preset::paper || preset == Preset::rigorous) return CertifiedOutput::nested;
+  // What is proven of these is proven of the nested policy.
+  if (preset == Preset::paper || preset == Preset::rigorous || preset == Preset::proven) {
+    return CertifiedOutput::nested;
+  }
   if (target == Target::nash) return CertifiedOutput::marginals;
   if (preset != Preset::fast) return CertifiedOutput::nested;
   return MarkovCertifier::can_list(game) ? CertifiedOutput::markov : CertifiedOutput::nested;

@@ -12,6 +12,7 @@
 
 #include "vlearn/agent/bonus.h"
 #include "vlearn/bandit/log_actions.h"
+#include "vlearn/bandit/optimistic_rigorous.h"
 #include "vlearn/bandit/rigorous.h"
 #include "vlearn/core/alpha.h"
 #include "vlearn/core/checked.h"
@@ -84,6 +85,19 @@ class RigorousTerm {
   double log_actions_ = 0.0;
 };
 
+/// The sum of terms over n beyond those that are added one by one, of each block its largest.
+template <class Term>
+double sum_of_blocks(double visits, const Term& term) {
+  double sum = 0.0;
+  auto before = static_cast<double>(kVisitsOneByOne);
+  while (before < visits) {
+    const double end = std::floor(before * (1.0 + kBlockGrowth));
+    sum += (std::min(end, visits) - before) * term(before + 1.0);
+    before = end;
+  }
+  return sum;
+}
+
 /// The sum of terms over n = 1..visits; of the last one the part that `visits` reaches into it.
 template <Regret kRegret>
 double sum_of_terms(const RigorousTerm<kRegret>& term, std::uint64_t horizon, double visits) {
@@ -97,13 +111,28 @@ double sum_of_terms(const RigorousTerm<kRegret>& term, std::uint64_t horizon, do
     sum += std::min(1.0, visits - before) *
            term(static_cast<double>(n), sums.inverse_roots, sums.squares);
   }
-  auto before = static_cast<double>(kVisitsOneByOne);
-  while (before < visits) {
-    const double end = std::floor(before * (1.0 + kBlockGrowth));
-    sum += (std::min(end, visits) - before) * term.at(before + 1.0);
-    before = end;
+  return sum + sum_of_blocks(visits, [&](double n) { return term.at(n); });
+}
+
+/// The same of min(1, g_n) of the preset proven, which falls with n and is known in closed form.
+template <Regret kRegret>
+double sum_of_proven_terms(const PlanOptions& options, double episodes) {
+  const double visits = episodes / number(options.max_states);
+  const double iota = log(4.0) + log_cells(options, episodes);
+  const double horizon = number(options.horizon);
+  const OptimisticRigorousSteps<kRegret> steps{
+      iota + log(optimistic_rigorous::grid_size(horizon, episodes)) - log(episodes)};
+  const double comparators = steps.comparators(options.max_actions);
+  const auto term = [&](double n) {
+    return std::min(1.0, steps.bound(horizon, options.max_actions, n, iota, comparators));
+  };
+  double sum = 0.0;
+  for (std::uint64_t n = 1; n <= kVisitsOneByOne; ++n) {
+    const auto before = static_cast<double>(n - 1);
+    if (before >= visits) return sum;
+    sum += std::min(1.0, visits - before) * term(static_cast<double>(n));
   }
-  return sum;
+  return sum + sum_of_blocks(visits, term);
 }
 
 /// W = sum_h (1 + 1/H)^(h-1) H_h.
@@ -117,11 +146,12 @@ double sum_over_steps(std::size_t horizon) {
   return sum;
 }
 
-double rigorous_bound(Theorem theorem, const PlanOptions& options, double episodes) {
+/// Of the presets rigorous and proven, from the sum of their bounds of one visit each.
+double bound_of_sum(Theorem theorem, const PlanOptions& options, double episodes, double sum) {
   // A duality gap is the sum of both players' gaps.
   const double players = theorem == Theorem::nash ? 2.0 : 1.0;
   return players * sum_over_steps(options.horizon) * (number(options.max_states) / episodes) *
-         (1.0 + sum_of_rigorous_bounds(is_swap(theorem), options, episodes));
+         (1.0 + sum);
 }
 
 /// Factors of e S H^2/K and of e c sqrt(H^5 S A iota/K).
@@ -146,6 +176,10 @@ std::string formula_of(Theorem theorem, Preset preset) {
     return fmt::format(
         "{}W (S/K) (1 + sum_(n <= K/S) (b_n + sqrt(iota Q_n/2))), W = sum_h (1 + 1/H)^(h-1) H_h",
         theorem == Theorem::nash ? "2 " : "");
+  }
+  if (preset == Preset::proven) {
+    return fmt::format("{}W (S/K) (1 + sum_(n <= K/S) min(1, g_n)), W = sum_h (1 + 1/H)^(h-1) H_h",
+                       theorem == Theorem::nash ? "2 " : "");
   }
   const Factors factors = factors_of(theorem);
   return fmt::format("{}e S H^2/K + {} e c {}/K)",
@@ -285,8 +319,9 @@ PlannedRun plan_run(Theorem theorem, Preset preset, const PlanOptions& options) 
 
 double iota_of(Theorem theorem, Preset preset, const PlanOptions& options, double episodes) {
   const double cells = log_cells(options, episodes);
-  if (preset != Preset::rigorous) return cells + log_actions(options.max_actions);
   const double log_events = log(4.0) + cells;
+  if (preset == Preset::proven) return log_events;
+  if (preset != Preset::rigorous) return cells + log_actions(options.max_actions);
   return is_swap(theorem) ? RigorousSteps<Regret::swap>{log_events}.iota(options.max_actions)
                           : RigorousSteps<Regret::external>{log_events}.iota(options.max_actions);
 }
@@ -299,9 +334,19 @@ double sum_of_rigorous_bounds(bool swap, const PlanOptions& options, double epis
   return sum_of_terms(RigorousTerm<Regret::external>(options, episodes), options.horizon, visits);
 }
 
+double sum_of_proven_bounds(bool swap, const PlanOptions& options, double episodes) {
+  return swap ? sum_of_proven_terms<Regret::swap>(options, episodes)
+              : sum_of_proven_terms<Regret::external>(options, episodes);
+}
+
 double gap_bound(Theorem theorem, Preset preset, const PlanOptions& options, double episodes) {
   if (preset == Preset::rigorous && theorem != Theorem::monotone) {
-    return rigorous_bound(theorem, options, episodes);
+    return bound_of_sum(theorem, options, episodes,
+                        sum_of_rigorous_bounds(is_swap(theorem), options, episodes));
+  }
+  if (preset == Preset::proven && theorem != Theorem::monotone) {
+    return bound_of_sum(theorem, options, episodes,
+                        sum_of_proven_bounds(is_swap(theorem), options, episodes));
   }
   const double horizon = number(options.horizon);
   const double states = number(options.max_states);
@@ -324,6 +369,7 @@ std::vector<PlannedRun> plan_episodes(const PlanOptions& options) {
     runs.push_back(plan_run(theorem, Preset::paper, options));
     if (theorem == Theorem::monotone) continue;
     runs.push_back(plan_run(theorem, Preset::rigorous, options));
+    runs.push_back(plan_run(theorem, Preset::proven, options));
   }
   if (runs.empty()) {
     throw Error(ErrorKind::usage, "target", "no theorem leads to it in this game");

@@ -32,7 +32,8 @@ std::vector<FixedRun> fixed_runs() {
       "congestion:players=12,routes=5,states=3,horizon=3", "soccer", "lock"};
   std::vector<FixedRun> runs;
   for (std::size_t rule = 0; rule < kRuleNames.size(); ++rule) {
-    if (needs_control_variate(static_cast<RuleName>(rule))) continue;  // in the fast preset
+    if (needs_control_variate(static_cast<RuleName>(rule)))
+      continue;  // in the presets fast and proven
     for (const bool variates : {false, true}) {
       LearnerOptions options = preset_options(Preset::practical, Target::cce);
       options.rule = static_cast<RuleName>(rule);
@@ -58,6 +59,9 @@ std::vector<FixedRun> fixed_runs() {
   runs.push_back({structured[2], preset_options(Preset::practical, Target::optimal)});
   runs.push_back({general, preset_options(Preset::fast, Target::cce)});
   runs.push_back({general, preset_options(Preset::fast, Target::ce)});
+  runs.push_back({general, preset_options(Preset::proven, Target::cce)});
+  runs.push_back({general, preset_options(Preset::proven, Target::ce)});
+  runs.push_back({zero_sum, preset_options(Preset::proven, Target::nash)});
   runs.push_back({zero_sum, preset_options(Preset::fast, Target::nash)});
   runs.push_back({single, preset_options(Preset::fast, Target::optimal)});
   runs.push_back({structured[0], preset_options(Preset::fast, Target::cce)});

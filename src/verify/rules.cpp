@@ -11,15 +11,26 @@
 namespace vlearn {
 namespace {
 
-constexpr std::array<std::string_view, 10> kNames = {
-    "ftrl",    "ftrl-predictive", "ftrl-rigorous", "ftrl-swap",    "ftrl-swap-rigorous",
-    "exp3-ix", "tsallis",         "log-barrier",   "noise-scaled", "noise-scaled-swap"};
+constexpr std::array<std::string_view, 12> kNames = {"ftrl",
+                                                     "ftrl-predictive",
+                                                     "ftrl-rigorous",
+                                                     "ftrl-swap",
+                                                     "ftrl-swap-rigorous",
+                                                     "exp3-ix",
+                                                     "tsallis",
+                                                     "log-barrier",
+                                                     "optimistic",
+                                                     "optimistic-swap",
+                                                     "optimistic-rigorous",
+                                                     "optimistic-swap-rigorous"};
 constexpr double kMostExponent = 708.0;
 constexpr double kLeastTransition = 1e-300;
-constexpr double kSwapTolerance = 1e-11;
-// Of the rules that measure steps in units of noise.
-constexpr double kUnknownNoise = 0.03;
-constexpr double kLeastNoise = 0.001;
+constexpr double kSumTolerance = 1e-11;
+// Of the optimistic rules.
+constexpr double kBetweenActions = 0.3;
+constexpr double kUnknownNoise = 0.12;
+// Of the rules that cut means: of 1/nu under the root of eta.
+constexpr double kGuard = 3.0;
 
 void divide_by_sum(std::span<double> policy) {
   double sum = 0.0;
@@ -117,30 +128,42 @@ std::optional<ReplayedRule> ReplayedRule::make(const Options& options) {
   Options own = options;
   own.name = *found;  // which stays
   const ReplayedRule rule(static_cast<Name>(found - kNames.begin()), own);
-  if (rule.noise_scaled_ && !options.control_variate) return std::nullopt;
+  if (rule.noises() > 0 && !options.control_variate) return std::nullopt;
   return rule;
 }
 
 std::uint64_t ReplayedRule::snapshot_interval(std::size_t num_actions) const noexcept {
-  return swap_ ? std::max<std::uint64_t>(32, num_actions)
-               : std::max<std::uint64_t>(64, 12 * num_actions);
+  if (cuts_means_ && !swap_) return std::max<std::uint64_t>(50, 4 * num_actions);
+  if (!swap_) return std::max<std::uint64_t>(64, 12 * num_actions);
+  return std::max<std::uint64_t>(noises() > 0 ? 40 : 32, num_actions);
 }
 
 bool ReplayedRule::agree(std::span<const double> replayed,
                          std::span<const double> snapshot) const noexcept {
-  const double tolerance = swap_ ? kSwapTolerance : 0.0;
-  return std::equal(replayed.begin(), replayed.end(), snapshot.begin(), snapshot.end(),
-                    [tolerance](double a, double b) {
-                      return std::abs(a - b) <= tolerance * (1.0 + std::abs(a));
-                    });
+  const auto agree = [](std::span<const double> own, std::span<const double> given,
+                        double tolerance) {
+    return std::equal(own.begin(), own.end(), given.begin(), given.end(),
+                      [tolerance](double a, double b) {
+                        return std::abs(a - b) <= tolerance * (1.0 + std::abs(a));
+                      });
+  };
+  const bool nearly = swap_ || cuts_means_;
+  if (nearly || !optimistic_) return agree(replayed, snapshot, nearly ? kSumTolerance : 0.0);
+  const std::size_t exact = replayed.size() - 2;
+  return agree(replayed.first(exact), snapshot.first(exact), 0.0) &&
+         agree(replayed.last(2), snapshot.last(2), kSumTolerance);
 }
 
 void ReplayedRule::reset(std::size_t num_actions, std::span<double> state) const noexcept {
   std::fill(state.begin(), state.end(), 0.0);
   std::fill_n(state.begin(), num_actions, 1.0 / static_cast<double>(num_actions));
   if (options_.control_variate) {
-    std::fill_n(state.begin() + static_cast<std::ptrdiff_t>(num_actions), num_actions, 0.5);
+    const auto means = static_cast<std::ptrdiff_t>(policies() * num_actions);
+    std::fill_n(state.begin() + means, num_actions, 0.5);
   }
+  if (policies() == 2)
+    std::fill_n(state.begin() + static_cast<std::ptrdiff_t>(num_actions), num_actions,
+                state.front());
 }
 
 double ReplayedRule::rate(std::size_t num_actions, std::uint64_t visit) const noexcept {
@@ -164,8 +187,10 @@ double ReplayedRule::rate(std::size_t num_actions, std::uint64_t visit) const no
     case Name::log_barrier:
       return std::sqrt((horizon + 1.0) * n * static_cast<double>(std::bit_width(visit)) / t);
     // Times the noise.
-    case Name::noise_scaled: return std::sqrt((horizon + 1.0) / t);
-    case Name::noise_scaled_swap: return std::sqrt((horizon + 1.0) * n / t);
+    case Name::optimistic: return std::pow(std::max(1.0, n / 3.0), 0.375);
+    case Name::optimistic_swap: return std::pow(std::max(1.0, n / 3.0), 0.25);
+    case Name::optimistic_rigorous:
+    case Name::optimistic_swap_rigorous: return 1.0;
   }
   return 0.0;
 }
@@ -173,29 +198,113 @@ double ReplayedRule::rate(std::size_t num_actions, std::uint64_t visit) const no
 void ReplayedRule::policy_of(std::span<const double> losses,
                              double rate,
                              std::span<double> policy) const noexcept {
-  if (name_ == Name::tsallis || noise_scaled_)
+  if (name_ == Name::tsallis || noises() > 0)
     return inverse_power_of(losses, 0.5 * rate, 2, policy);
   if (name_ == Name::log_barrier) return inverse_power_of(losses, rate, 1, policy);
   softmax_of(losses, rate, policy);
 }
 
-double ReplayedRule::noise_after(std::size_t num_actions,
+double ReplayedRule::nu(std::size_t num_actions, std::uint64_t visit) const noexcept {
+  const auto n = static_cast<double>(num_actions);
+  const double lambda = options_.parameter + (swap_ ? n : 1.0) * std::log(n);
+  return std::min(1.0 / (2.0 * n),
+                  std::sqrt(0.75 * (memory_ + 0.5) * lambda / (n * static_cast<double>(visit))));
+}
+
+double ReplayedRule::scaled_rate(std::size_t num_actions,
+                                 std::uint64_t visit,
+                                 std::size_t row,
+                                 std::span<const double> state) const noexcept {
+  const std::size_t rows = swap_ ? num_actions : 1;
+  if (cuts_means_) {
+    const auto t = static_cast<double>(visit);
+    const double growth = (memory_ + t) / t;
+    return 1.0 /
+           std::sqrt(state.last(rows)[row] + kGuard * growth * growth / nu(num_actions, visit + 1));
+  }
+  const std::span<const double> noise = state.last(2 * rows);
+  const auto unit = static_cast<double>(rows);
+  return rate(num_actions, 0) /
+         std::sqrt(noise[row] + noise[rows + row] + kUnknownNoise / (unit * unit));
+}
+
+double ReplayedRule::row_chance(std::size_t num_actions,
+                                std::uint64_t visit,
+                                std::size_t row,
+                                std::size_t action,
+                                std::span<const double> state) const noexcept {
+  if (!swap_) return state[action];
+  if (visit == 1) return 1.0 / static_cast<double>(num_actions);
+  // The best one's, and from there by the losses.
+  const double loss = state[(policies() + 2 + row) * num_actions + action];
+  const double distance = 0.5 * scaled_rate(num_actions, visit - 1, row, state) * loss +
+                          1.0 / std::sqrt(state[num_actions + row]);
+  return 1.0 / (distance * distance);
+}
+
+std::vector<double> ReplayedRule::cut_means(std::size_t num_actions,
+                                            std::uint64_t visit,
+                                            std::span<const double> state) const {
+  std::vector<double> cut;
+  for (std::size_t b = 0; b < num_actions; ++b) {
+    const double mean = state[policies() * num_actions + b];
+    cut.push_back(std::min(mean, state[b] / (4.0 * nu(num_actions, visit))));
+  }
+  return cut;
+}
+
+void ReplayedRule::add_cut_noise(std::size_t num_actions,
                                  std::uint64_t visit,
                                  const Logged& logged,
+                                 std::span<const double> cut,
                                  std::span<double> state) const {
   const std::size_t n = num_actions;
-  const std::span<const double> means = state.subspan(n, n);
-  double& mean = state[state.size() - 2];
-  double& variance = state[state.size() - 1];
-  // The loss of the visit, from what it added to the mean of its action: its part of the way there,
-  // (c + 1)/(c + 1 + plays), which is 4/(4 + plays).
-  const double inverse_part = 0.25 * (memory_ + state[2 * n + logged.action] + 1.0);
-  const double loss = means[logged.action] + logged.mean * inverse_part;
-  const double share = (memory_ + 1.0) / (memory_ + static_cast<double>(visit));
-  const double away = loss - mean;
-  variance = (1.0 - share) * (variance + share * away * away);
-  mean += share * away;
-  return std::max(kLeastNoise, std::sqrt(variance + spread_of(means) + kUnknownNoise * share));
+  const std::size_t rows = swap_ ? n : 1;
+  const auto t = static_cast<double>(visit);
+  const double decay = (t - 1.0) / (memory_ + t - 1.0);
+  for (std::size_t row = 0; row < rows; ++row) {
+    double sum = 0.0;
+    for (std::size_t b = 0; b < n; ++b) {
+      const double chance = row_chance(n, visit, row, b, state);
+      const double away = b == logged.action ? logged.score : cut[b] - cut[logged.action];
+      sum += chance * std::sqrt(chance) * away * away;
+    }
+    const double weight = swap_ ? state[row] : 1.0;
+    double& noise = state[state.size() - rows + row];
+    noise = decay * decay * noise +
+            weight * weight * sum / (4.0 * (std::sqrt(static_cast<double>(n)) + 1.0));
+  }
+}
+
+void ReplayedRule::add_noise(std::size_t num_actions,
+                             std::uint64_t visit,
+                             const Logged& logged,
+                             std::span<double> state) const {
+  const std::size_t n = num_actions;
+  const std::size_t rows = swap_ ? n : 1;
+  const auto t = static_cast<double>(visit);
+  const double decay = (t - 1.0) / (memory_ + t - 1.0);
+  const std::span<const double> means = state.subspan(policies() * n, n);
+  const double between = kBetweenActions * spread_of(means);
+  // The surprise of the visit, from what it added to the mean of its action: its part of the way
+  // there, (c + 1)/(c + 1 + plays).
+  const double plays = state[(policies() + 1) * n + logged.action];
+  const double surprise = logged.mean * ((memory_ + plays + 1.0) / (memory_ + 1.0));
+  for (std::size_t row = 0; row < rows; ++row) {
+    double now = std::abs(surprise) * std::sqrt(std::abs(surprise * logged.score)) + between;
+    double drop = std::abs(surprise * logged.score);
+    if (swap_) {
+      const double chance = row_chance(n, visit, row, logged.action, state);
+      const double weight = state[row] * state[row];
+      const double square = logged.score * logged.score;
+      now = weight * (chance * std::sqrt(chance) * square + between);
+      drop = weight * chance * square;
+    }
+    double& sum = state[state.size() - 2 * rows + row];
+    double& largest = state[state.size() - rows + row];
+    sum = decay * decay * sum + now;
+    largest = std::max(decay * decay * largest, logged.score < 0.0 ? drop : 0.0);
+  }
 }
 
 void ReplayedRule::advance(std::size_t num_actions,
@@ -205,28 +314,41 @@ void ReplayedRule::advance(std::size_t num_actions,
   const std::size_t n = num_actions;
   const auto t = static_cast<double>(visit);
   const double decay = (t - 1.0) / (memory_ + t - 1.0);
-  double eta = rate(n, visit);
-  if (noise_scaled_) eta /= noise_after(n, visit, logged, state);
+  if (optimistic_) add_noise(n, visit, logged, state);
+  std::vector<double> cut;
+  if (cuts_means_) {
+    cut = cut_means(n, visit, state);
+    add_cut_noise(n, visit, logged, cut, state);
+  }
+  const auto eta = [&](std::size_t row) {
+    return noises() > 0 ? scaled_rate(n, visit, row, state) : rate(n, visit);
+  };
   const std::span<double> policy = state.first(n);
+  const std::size_t begin = policies() * n;
   const std::span<double> means =
-      options_.control_variate ? state.subspan(n, n) : std::span<double>();
+      options_.control_variate ? state.subspan(begin, n) : std::span<double>();
   const std::span<double> rows =
-      state.subspan(options_.control_variate ? 3 * n : n, swap_ ? n * n : n);
+      state.subspan(begin + (options_.control_variate ? 2 * n : 0), swap_ ? n * n : n);
   if (swap_) {
     std::vector<double> chain(n * n);
     for (std::size_t b = 0; b < n; ++b) {
       const std::span<double> row = rows.subspan(b * n, n);
-      grow(row, decay, policy[b], means, logged.action, policy[b] * logged.score);
-      policy_of(row, eta, std::span(chain).subspan(b * n, n));
+      const std::span<double> chances = std::span(chain).subspan(b * n, n);
+      grow(row, decay, policy[b], cuts_means_ ? cut : means, logged.action,
+           policy[b] * logged.score);
+      policy_of(row, eta(b), chances);
+      if (noises() > 0) state[n + b] = *std::max_element(chances.begin(), chances.end());
     }
     stationary_of(chain, policy);
   } else {
-    grow(rows, decay, 1.0, means, logged.action, logged.score);
-    policy_of(rows, eta, policy);
+    grow(rows, decay, 1.0, cuts_means_ ? cut : means, logged.action, logged.score);
+    policy_of(rows, eta(0), policy);
   }
   if (options_.control_variate) {
-    means[logged.action] += logged.mean;
-    state[2 * n + logged.action] += 1.0;
+    double& mean = means[logged.action];
+    mean += logged.mean;
+    if (cuts_means_) mean = std::min(1.0, std::max(0.0, mean));
+    state[begin + n + logged.action] += 1.0;
   }
 }
 

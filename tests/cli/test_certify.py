@@ -108,7 +108,7 @@ class Certify(CommandTest):
             (("congestion-10", "--output", "markov"), "use --output nested"),
             (("rps", "--output-weights", "0"), "--output-weights"),
             (("rps", "--output-weights", "1e7"), "--output-weights"),
-            (("rps", "--rule", "noise-scaled", "--control-variate", "off"), "control variates"),
+            (("rps", "--rule", "optimistic", "--control-variate", "off"), "control variates"),
         ):
             with self.subTest(arguments=arguments):
                 done = self.run_command("learn", *arguments, "--episodes", "10", "--out", "never")

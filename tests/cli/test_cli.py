@@ -222,6 +222,7 @@ class Cli(unittest.TestCase):
             "c = 11, iota = 29.52",
             "Theorem 7  ce: ",
             "rigorous   cce: ",
+            "proven     cce: ",
         ):
             self.assertIn(words, done.stdout)
         for words in ("Theorem 4", "Theorem 5", "Theorem 8"):
@@ -238,19 +239,22 @@ class Cli(unittest.TestCase):
             [
                 "Theorem 5",
                 "rigorous",
+                "proven",
                 "Theorem 8",
                 "Theorem 6",
                 "rigorous",
+                "proven",
                 "Theorem 7",
                 "rigorous",
+                "proven",
             ],
         )
         for row in plan["theorems"]:
             for key in ("target", "promise", "formula", "iota", "episodes", "episodes_log10"):
                 self.assertTrue(row[key], key)
-            self.assertEqual(row["constant"], None if row["theorem"] == "rigorous" else 11)
+            self.assertEqual(row["constant"], 11 if row["theorem"].startswith("Theorem") else None)
             self.assertEqual(row["agent_steps"], 2 * row["episodes"])
-        for target, expected in (("nash", 3), ("cce", 2), ("ce", 2)):
+        for target, expected in (("nash", 4), ("cce", 3), ("ce", 3)):
             done = run("plan", "rps", "--target", target, "--json")
             rows = json.loads(done.stdout)["theorems"]
             self.assertEqual([row["target"] for row in rows], [target] * expected)

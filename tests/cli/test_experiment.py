@@ -322,18 +322,18 @@ class Regret(CommandTest):
         text = self.good("experiment", "regret", "--seeds", "1")
         self.assertIn("ftrl: external regret, weights of c = 5; proven: ", text)
         self.assertIn(
-            "noise-scaled: external regret, weights of c = 3; no proof: measured only", text
+            "optimistic: external regret, weights of c = 2; no proof: measured only", text
         )
 
     def test_json(self):
-        arguments = ("--rules", "noise-scaled-swap", "--seeds", "3", "--json")
+        arguments = ("--rules", "optimistic-swap", "--seeds", "3", "--json")
         texts = {
             self.good("experiment", "regret", *arguments, "--threads", threads)
             for threads in ("1", "2")
         }
         self.assertEqual(len(texts), 1)
         (rule,) = json.loads(texts.pop())["rules"]
-        self.assertEqual((rule["rule"], rule["regret"]), ("noise-scaled-swap", "swap"))
+        self.assertEqual((rule["rule"], rule["regret"]), ("optimistic-swap", "swap"))
         self.assertEqual(rule["weights"], 3)
         self.assertEqual(len({point["adversary"] for point in rule["points"]}), 6)
 

@@ -119,10 +119,12 @@ class Learn(CommandTest):
     def test_best_policy_of_river_swim(self):
         result = self.learn("river-swim", "--target", "optimal", "--episodes", "1e6")
         (player,) = result["players"]
-        # The optimum is 21 700. Nothing is worth more; V is above it.
-        self.assertGreater(player["value"], 0.7 * 21700)
+        # The optimum is 21 700. Nothing is worth more. What was played has a floor under every
+        # action, which the output has not: V may end below the optimum, the gap tells how far.
+        self.assertGreater(player["value"], 0.9 * 21700)
         self.assertLess(player["value"], 21700)
-        self.assertGreater(player["upper"], 21700)
+        self.assertGreater(player["upper"], 0.99 * 21700)
+        self.assertLess(result["gap"]["upper"], 0.005 * 21700)
 
     def test_monotone_soccer(self):
         result = self.learn("soccer", "--target", "nash", "--monotone", "--episodes", "1e5")

@@ -28,7 +28,7 @@ LEARNED = (
     "chicken --target ce --episodes 40 --history none",
     "chicken --target ce --episodes 40 --certify off --value-weights step",
     "rps --episodes 40 --monotone --horizon-episodes 1000",
-    "river-swim --episodes 40 --preset fast --rule noise-scaled-swap",
+    "river-swim --episodes 40 --preset fast --rule optimistic-swap",
     "rps --until-gap 0.5 --max-time 100",
     "congestion-10 --episodes 3 --certify on",
     "rps --algorithm nash-vi --episodes 20",

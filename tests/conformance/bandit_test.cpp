@@ -14,7 +14,8 @@
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
 #include "vlearn/bandit/log_barrier.h"
-#include "vlearn/bandit/noise_scaled.h"
+#include "vlearn/bandit/optimistic.h"
+#include "vlearn/bandit/optimistic_rigorous.h"
 #include "vlearn/bandit/tsallis.h"
 #include "vlearn/core/log.h"
 #include "vlearn/core/random.h"
@@ -30,10 +31,12 @@ constexpr ControlVariate kOn = ControlVariate::on;
 /// Each case is a rule, and its formulas once more in 50 digits.
 struct Plain {
   static constexpr bool kSwap = false;
-  static constexpr bool kScaledByNoise = false;
+  static constexpr bool kOptimistic = false;
+  static constexpr bool kProven = false;
   /// c of the weights, of a rule made for this horizon.
   static unsigned memory(unsigned horizon) { return horizon; }
   static Real least_chance() { return Real(kLeastChance); }
+  static Real floor(Real /*n*/, Real /*t*/) { return 0; }
 };
 
 template <ControlVariate kVariate>
@@ -124,36 +127,63 @@ struct SwapCase : Plain {
   static Real rate(Real h, Real n, Real t) { return gamma(h, n, t); }
 };
 /// The horizon does not matter to it.
-struct NoiseScaledCase : Plain {
-  using Rule = NoiseScaled;
+struct OptimisticCase : Plain {
+  using Rule = Optimistic;
   static constexpr bool kMeans = true;
-  static constexpr bool kScaledByNoise = true;
-  static unsigned memory(unsigned /*horizon*/) { return 3; }
+  static constexpr bool kOptimistic = true;
+  static unsigned memory(unsigned /*horizon*/) { return 2; }
   static Rule make(std::uint64_t /*horizon*/) { return Rule(); }
   static test::PlainRule plain(double /*h*/) {
-    return {3.0,
+    const auto many = [](double n) { return std::max(1.0, n / 3.0); };
+    return {2.0,
             Potential::tsallis,
             false,
             true,
-            [](double, double t) { return std::sqrt(4.0 / t); },
-            [](double, double t) { return std::min(0.3, 12.0 / t); },
-            true};
+            [many](double n, double) {
+              const double root = std::sqrt(std::sqrt(many(n)));
+              return root * std::sqrt(root);
+            },
+            [many](double n, double t) { return std::min(0.3, 12.0 * std::sqrt(many(n)) / t); },
+            true,
+            [](double n, double t) { return 0.5 / std::sqrt(n * std::max(t + 1000.0, n)); }};
   }
+  static Real many(const Real& n) { return max(Real(1), Real(n / 3)); }
   // Times the noise.
-  static Real rate(Real, Real, Real t) { return 2 / sqrt(t); }
-  static Real gamma(Real, Real, Real t) { return min(Real(0.3), Real(12 / t)); }
+  static Real rate(Real, Real n, Real) { return pow(many(n), Real(3) / 8); }
+  static Real gamma(Real, Real n, Real t) { return min(Real(0.3), Real(12 * sqrt(many(n)) / t)); }
+  static Real floor(Real n, Real t) { return floor_of(Real(0.5), n, t); }
+  static Real floor_of(const Real& g, const Real& n, const Real& t) {
+    return min(Real(1 / (2 * n)), Real(g / sqrt(n * (t + 1000))));
+  }
 };
-struct NoiseScaledSwapCase : NoiseScaledCase {
-  using Rule = NoiseScaledSwap;
+struct OptimisticSwapCase : OptimisticCase {
+  using Rule = OptimisticSwap;
   static constexpr bool kSwap = true;
   static Rule make(std::uint64_t /*horizon*/) { return Rule(); }
   static test::PlainRule plain(double h) {
-    test::PlainRule rule = NoiseScaledCase::plain(h);
+    test::PlainRule rule = OptimisticCase::plain(h);
+    rule.horizon = 3.0;
     rule.swap = true;
-    rule.rate = [](double n, double t) { return std::sqrt(4.0 * n / t); };
+    rule.rate = [](double n, double) { return std::sqrt(std::sqrt(std::max(1.0, n / 3.0))); };
+    rule.floor = [](double n, double t) {
+      return 2.0 / std::sqrt(n * std::max(t + 1000.0, 16.0 * n));
+    };
     return rule;
   }
-  static Real rate(Real, Real n, Real t) { return 2 * sqrt(n / t); }
+  static unsigned memory(unsigned /*horizon*/) { return 3; }
+  static Real rate(Real, Real n, Real) { return sqrt(sqrt(many(n))); }
+  static Real floor(Real n, Real t) { return floor_of(Real(2), n, t); }
+};
+/// Of optimistic_rule.md. Small Lambda and small t: nu leaves its cut at 1/(2B) after some visits.
+constexpr double kProvenIota = 3.0;
+template <Regret kRegret>
+struct ProvenCase : Plain {
+  static constexpr bool kSwap = kRegret == Regret::swap;
+  using Rule = std::conditional_t<kSwap, OptimisticSwapRigorous, OptimisticRigorous>;
+  static constexpr bool kMeans = true;
+  static constexpr bool kProven = true;
+  static Rule make(std::uint64_t horizon) { return Rule(horizon, {kProvenIota}); }
+  static test::PlainProvenBandit::Settings plain(double h) { return {h, kProvenIota, kSwap}; }
 };
 
 using Cases = testing::Types<FtrlCase<ControlVariate::off>,
@@ -167,8 +197,19 @@ using Cases = testing::Types<FtrlCase<ControlVariate::off>,
                              LogBarrierCase<kOn>,
                              SwapCase<ControlVariate::off>,
                              SwapCase<kOn>,
-                             NoiseScaledCase,
-                             NoiseScaledSwapCase>;
+                             OptimisticCase,
+                             OptimisticSwapCase,
+                             ProvenCase<Regret::external>,
+                             ProvenCase<Regret::swap>>;
+
+template <class C>
+auto plain_of(double h, std::size_t n) {
+  if constexpr (C::kProven) {
+    return test::PlainProvenBandit(C::plain(h), n);
+  } else {
+    return test::PlainBandit(C::plain(h), n);
+  }
+}
 
 Draws draws_of(std::uint64_t seed) { return Draws({.seed = seed, .purpose = Purpose::action}); }
 
@@ -186,7 +227,8 @@ std::vector<std::vector<LoggedVisit>> play(BanditBank<Rule>& bank,
   Draws draws = draws_of(seed);
   for (std::uint64_t t = 1; t <= visits; ++t) {
     for (std::size_t cell = 0; cell < bank.size(); ++cell) {
-      const Action action(sample(bank.policy(cell), draws.uniform()));
+      const VisitSteps steps = bank.rule().steps(bank.policy(cell).size(), t);
+      const Action action = bank.draw(cell, steps, draws.uniform());
       const double loss = loss_of(draws, action.index());
       logs[cell].push_back({action, bank.update(cell, action, loss, t)});
     }
@@ -229,7 +271,7 @@ TYPED_TEST(BanditConformance, LearnsWhichActionIsBest) {
   BanditBank bank(TypeParam::make(2), std::vector<std::uint32_t>{4});
   Draws draws = draws_of(3);
   for (std::uint64_t t = 1; t <= 4000; ++t) {
-    const Action action(sample(bank.policy(0), draws.uniform()));
+    const Action action = bank.draw(0, bank.rule().steps(4, t), draws.uniform());
     bank.update(0, action, action.index() == 2 ? 0.1 : 0.9, t);
   }
   EXPECT_GT(bank.policy(0)[2], 0.5);
@@ -244,7 +286,8 @@ TYPED_TEST(BanditConformance, StaysFiniteFarOut) {
       // One by one, then in leaps up to 10^12.
       visit = i < 200 ? visit + 1 : std::min<std::uint64_t>(visit + visit / 8, 1'000'000'000'000);
       for (std::size_t cell = 0; cell < bank.size(); ++cell) {
-        const Action action(sample(bank.policy(cell), draws.uniform()));
+        const VisitSteps steps = bank.rule().steps(bank.policy(cell).size(), visit);
+        const Action action = bank.draw(cell, steps, draws.uniform());
         const Increment increment = bank.update(cell, action, i % 7 == 0 ? 1.0 : 0.0, visit);
         ASSERT_TRUE(std::isfinite(increment.score) && std::isfinite(increment.mean));
         expect_on_simplex(bank.policy(cell));
@@ -322,10 +365,10 @@ TYPED_TEST(BanditConformance, EqualsThePlainTranscription) {
   for (const std::uint32_t n : kSizes) {
     if (TypeParam::kSwap && n > 17) continue;
     BanditBank bank(TypeParam::make(7), std::vector<std::uint32_t>{n});
-    test::PlainBandit plain(TypeParam::plain(7), n);
+    auto plain = plain_of<TypeParam>(7, n);
     Draws draws = draws_of(50 + n);
     for (std::uint64_t t = 1; t <= 200; ++t) {
-      const Action action(sample(bank.policy(0), draws.uniform()));
+      const Action action = bank.draw(0, bank.rule().steps(n, t), draws.uniform());
       const double loss = loss_of(draws, action.index());
       bank.update(0, action, loss, t);
       plain.update(action.index(), loss, t);
@@ -335,25 +378,42 @@ TYPED_TEST(BanditConformance, EqualsThePlainTranscription) {
   }
 }
 
-/// Losses that never change have no noise: sigma falls to its floor, in some 10^5 visits.
-TEST(NoiseScaled, StepsAreBoundedWhereNothingIsNoisy) {
-  BanditBank bank(NoiseScaled(), std::vector<std::uint32_t>{2});
-  test::PlainBandit plain(NoiseScaledCase::plain(1), 2);
+/// Losses that never change have no noise: eta rises to b^(1/4)/sqrt(0.12) and stays.
+TEST(Optimistic, StepsAreBoundedWhereNothingIsNoisy) {
+  BanditBank bank(Optimistic(), std::vector<std::uint32_t>{2});
+  test::PlainBandit plain(OptimisticCase::plain(1), 2);
   for (std::uint64_t t = 1; t <= 1'000'000'000; t += 1 + t / 8) {
     const std::size_t action = t % 2;
     bank.update(0, Action(action), 0.5, t);
     plain.update(action, 0.5, t);
     ASSERT_TRUE(std::equal(plain.policy().begin(), plain.policy().end(), bank.policy(0).begin()));
   }
-  // One loss above the others, of which 4 10^-9 are left in the averages: eta = 2/sqrt(t)/0.001.
   const std::uint64_t last = 1'000'000'000;
   const Increment increment = bank.update(0, Action(0U), 1.0, last);
   plain.update(0, 1.0, last);
   ASSERT_TRUE(std::equal(plain.policy().begin(), plain.policy().end(), bank.policy(0).begin()));
-  const double z = 0.5 * (2.0 / std::sqrt(1e9) / 0.001) * static_cast<double>(increment.score);
+  const auto score = static_cast<double>(increment.score);
+  const double noise = 0.5 * std::sqrt(0.5 * score);  // of this one loss, the first with any
+  const double z = 0.5 / std::sqrt(noise + 0.12) * score;
   // theta = 1/(z + y)^2 and 1/y^2.
   const double y = 1.0 / std::sqrt(bank.policy(0)[1]);
-  EXPECT_NEAR(1.0 / std::sqrt(bank.policy(0)[0]) - y, z, 1e-12);
+  EXPECT_NEAR(1.0 / std::sqrt(bank.policy(0)[0]) - y, z, 1e-7);
+}
+
+/// Every action is drawn with its share of the policy and the floor, to one part in a million.
+TEST(Optimistic, DrawsHaveAFloor) {
+  const std::vector<double> policy = {0.75, 0.0, 0.25};
+  constexpr double floor = 0.125;
+  std::vector<double> drawn(3, 0.0);
+  constexpr int places = 1 << 20;
+  for (int i = 0; i < places; ++i) {
+    drawn[draw_action(policy, floor, (i + 0.5) / places).index()] += 1.0 / places;
+  }
+  for (std::size_t b = 0; b < 3; ++b) {
+    EXPECT_NEAR(drawn[b], (1.0 - 3.0 * floor) * policy[b] + floor, 2.0 / places);
+  }
+  EXPECT_EQ(draw_action(policy, floor, 0x1.fffffffffffffp-1), Action(2U));
+  EXPECT_EQ(draw_action(policy, floor, 0.0), Action(0U));
 }
 
 // ---------------------------------------------------------------------- against 50 digits
@@ -419,27 +479,31 @@ class Reference {
   Reference(unsigned horizon, unsigned n)
       : h_(C::memory(horizon)), n_(n), theta_(n, Real(1) / n), means_(n, Real(0.5)), plays_(n, 0) {
     losses_.assign(C::kSwap ? n : 1, std::vector<Real>(n, 0));
+    noises_.resize(losses_.size());
+    drops_.resize(losses_.size());
   }
 
   [[nodiscard]] const std::vector<Real>& policy() const { return theta_; }
 
   /// What visit t adds, before it is rounded.
   [[nodiscard]] std::pair<Real, Real> measure(std::size_t a, double loss, unsigned t) const {
-    const Real chance = max(Real(theta_[a] + C::gamma(h_, n_, t)), C::least_chance());
+    const Real gamma = C::gamma(h_, n_, t);
+    Real chance = max(Real(theta_[a] + gamma), C::least_chance());
     if (!C::kMeans) return {loss / chance, 0};
     const Real surprise = loss - means_[a];
+    if (C::kOptimistic) {
+      const Real floor = C::floor(n_, t);
+      const Real played = (1 - n_ * floor) * theta_[a] + floor;
+      const Real optimism = C::kSwap ? Real(floor * min(Real(1), Real(2 * abs(surprise)))) : floor;
+      chance = surprise > 0 ? Real(played + optimism + gamma)
+                            : Real(played * (played + gamma) / (played + optimism));
+    }
     return {surprise / chance, surprise * (h_ + 1) / (h_ + plays_[a] + 1)};
   }
 
   void apply(std::size_t a, const Increment& increment, unsigned t) {
     const Real decay = Real(t - 1) / (h_ + t - 1);
-    Real rate = C::rate(h_, n_, t);
-    if (C::kScaledByNoise) {
-      // The loss that the rounded increment stands for.
-      const Real loss = means_[a] + increment.mean * (h_ + plays_[a] + 1) / (h_ + 1);
-      seen_losses_.push_back(loss);
-      rate /= noise();
-    }
+    if (C::kOptimistic) add_noise(a, increment, t);
     std::vector<std::vector<Real>> rows;
     for (std::size_t b = 0; b < losses_.size(); ++b) {
       const Real scale = C::kSwap ? theta_[b] : Real(1);
@@ -448,43 +512,59 @@ class Reference {
         if (C::kMeans) losses_[b][c] += scale * means_[c];
       }
       losses_[b][a] += scale * increment.score;
+      Real rate = C::rate(h_, n_, t);
+      if (C::kOptimistic) rate /= noise(b, t);
       rows.push_back(reference_policy(kPotential, losses_[b], rate));
     }
+    chain_ = rows;
     theta_ = C::kSwap ? reference_stationary(rows) : rows[0];
     means_[a] += increment.mean;
     plays_[a] += 1;
   }
 
  private:
-  /// sigma from its definition: the variance of all losses so far under the weights alpha_t^i, the
-  /// variance between the means, and what is not known yet.
-  [[nodiscard]] Real noise() const {
-    const std::size_t t = seen_losses_.size();
-    std::vector<Real> weights(t);
-    Real rest = 1;
-    for (std::size_t i = t; i-- > 0;) {
-      const Real alpha = (h_ + 1) / (h_ + (i + 1));
-      weights[i] = rest * alpha;
-      rest *= 1 - alpha;
+  /// What a visit adds to D, and to M, of each row.
+  void add_noise(std::size_t a, const Increment& increment, unsigned t) {
+    // The surprise that the rounded increment stands for.
+    const Real surprise = increment.mean * (h_ + plays_[a] + 1) / (h_ + 1);
+    const Real score = increment.score;
+    for (std::size_t r = 0; r < losses_.size(); ++r) {
+      Real noise = pow(abs(surprise), Real(1.5)) * sqrt(abs(score)) + Real(0.3) * variance();
+      Real drop = abs(surprise * score);
+      if (C::kSwap) {
+        const Real chance = t == 1 ? 1 / n_ : chain_[r][a];
+        const Real square = theta_[r] * theta_[r];
+        noise = square * (pow(chance, Real(1.5)) * score * score + Real(0.3) * variance());
+        drop = square * chance * score * score;
+      }
+      noises_[r].push_back(noise);
+      drops_[r].push_back(score < 0 ? drop : Real(0));
     }
-    const Real share = (h_ + 1) / (h_ + t);
-    const Real within = variance(seen_losses_, weights);
-    const Real between = variance(means_, std::vector<Real>(means_.size(), 1 / n_));
-    return max(Real(0.001), Real(sqrt(within + between + Real(0.03) * share)));
   }
-  static Real variance(const std::vector<Real>& numbers, const std::vector<Real>& weights) {
-    Real mean = 0;
-    for (std::size_t i = 0; i < numbers.size(); ++i) mean += weights[i] * numbers[i];
-    Real squares = 0;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      squares += weights[i] * (numbers[i] - mean) * (numbers[i] - mean);
+  /// sqrt(D + M + 0.12) from its definition, with w_t = C(h + t - 1, h).
+  [[nodiscard]] Real noise(std::size_t row, unsigned t) const {
+    Real weight = 1;  // w_i / w_t
+    Real sum = 0;
+    Real largest = 0;
+    for (unsigned i = t; i > 0; --i) {
+      sum += weight * weight * noises_[row][i - 1];
+      largest = max(largest, Real(weight * weight * drops_[row][i - 1]));
+      weight *= Real(i - 1) / (h_ + i - 1);
     }
+    return sqrt(sum + largest + Real(0.12) / (C::kSwap ? Real(n_ * n_) : Real(1)));
+  }
+  /// Of the means.
+  [[nodiscard]] Real variance() const {
+    Real mean = 0;
+    for (const Real& m : means_) mean += m / n_;
+    Real squares = 0;
+    for (const Real& m : means_) squares += (m - mean) * (m - mean) / n_;
     return squares;
   }
 
   static constexpr Potential kPotential = [] {
     if (C::Rule::kName == std::string_view("tsallis")) return Potential::tsallis;
-    if (C::kScaledByNoise) return Potential::tsallis;
+    if (C::kOptimistic) return Potential::tsallis;
     if (C::Rule::kName == std::string_view("log-barrier")) return Potential::log_barrier;
     return Potential::entropy;
   }();
@@ -495,8 +575,89 @@ class Reference {
   std::vector<Real> means_;
   std::vector<Real> plays_;
   std::vector<std::vector<Real>> losses_;
-  std::vector<Real> seen_losses_;  // of all visits, where steps are divided by their noise
+  std::vector<std::vector<Real>> chain_;
+  // Of each row and visit, where steps are scaled by noise:
+  std::vector<std::vector<Real>> noises_;
+  std::vector<std::vector<Real>> drops_;
 };
+
+/// The box of docs/theory/optimistic_rule.md, sums from their definitions.
+template <class C>
+class ProvenReference {
+ public:
+  ProvenReference(unsigned horizon, unsigned n)
+      : c_(horizon), n_(n), rows_(C::kSwap ? n : 1), p_(n, Real(1) / n), means_(n, Real(0.5)) {
+    plays_.assign(n, 0);
+    chain_.assign(rows_, p_);
+    losses_.assign(rows_, std::vector<Real>(n, 0));
+    noises_.resize(rows_);
+    lambda_ = kProvenIota + (C::kSwap ? n_ : Real(1)) * log(n_);
+  }
+
+  [[nodiscard]] const std::vector<Real>& policy() const { return p_; }
+  [[nodiscard]] Real least_estimate() const {
+    Real sum = 0;
+    for (const auto& row : losses_) sum += *std::min_element(row.begin(), row.end());
+    return sum;
+  }
+  [[nodiscard]] std::pair<Real, Real> measure(std::size_t a, double loss, unsigned t) const {
+    const Real s = loss - cut(a, t);
+    const Real p = p_[a];
+    const Real score = s >= 0 ? Real(s / (p + nu(t) * s / 2))
+                              : Real(s * (p + Real("0.61") * nu(t) * -s) / (p * p));
+    return {score, (loss - means_[a]) * (c_ + 1) / (c_ + plays_[a] + 1)};
+  }
+  void apply(std::size_t a, const Increment& increment, unsigned t) {
+    const Real score = increment.score;
+    std::vector<std::vector<Real>> next;
+    for (std::size_t r = 0; r < rows_; ++r) {
+      const Real q = C::kSwap ? p_[r] : Real(1);
+      Real more = pow(chain_[r][a], Real(1.5)) * score * score;
+      for (std::size_t b = 0; b < p_.size(); ++b) {
+        const Real away = cut(b, t) - cut(a, t);
+        more += pow(chain_[r][b], Real(1.5)) * away * away;
+        losses_[r][b] = losses_[r][b] * (t - 1) / (c_ + t - 1) + q * cut(b, t);
+      }
+      losses_[r][a] += q * score;
+      noises_[r].push_back(q * q * more / (4 * (sqrt(n_) + 1)));
+      Real weight = 1;  // w_i / w_t
+      Real sum = 0;
+      for (unsigned i = t; i > 0; --i) {
+        sum += weight * weight * noises_[r][i - 1];
+        weight *= Real(i - 1) / (c_ + i - 1);
+      }
+      const Real growth = (c_ + t) / t;
+      const Real rate = 1 / sqrt(sum + 3 * growth * growth / nu(t + 1));
+      next.push_back(reference_policy(Potential::tsallis, losses_[r], rate));
+    }
+    chain_ = next;
+    p_ = C::kSwap ? reference_stationary(next) : next[0];
+    means_[a] = min(Real(1), max(Real(0), Real(means_[a] + increment.mean)));
+    plays_[a] += 1;
+  }
+
+ private:
+  [[nodiscard]] Real nu(unsigned t) const {
+    return min(Real(1 / (2 * n_)), Real(sqrt(Real(0.75) * (c_ + Real(0.5)) * lambda_ / (n_ * t))));
+  }
+  [[nodiscard]] Real cut(std::size_t b, unsigned t) const {
+    return min(means_[b], Real(p_[b] / (4 * nu(t))));
+  }
+
+  Real c_;
+  Real n_;
+  std::size_t rows_;
+  Real lambda_;
+  std::vector<Real> p_;
+  std::vector<Real> means_;
+  std::vector<Real> plays_;
+  std::vector<std::vector<Real>> chain_;
+  std::vector<std::vector<Real>> losses_;  // G, the least not taken away
+  std::vector<std::vector<Real>> noises_;  // [row][visit]
+};
+
+template <class C>
+using ReferenceOf = std::conditional_t<C::kProven, ProvenReference<C>, Reference<C>>;
 
 TYPED_TEST(BanditConformance, AgreesWithFiftyDigits) {
   for (unsigned stream = 0; stream < 200; ++stream) {
@@ -504,9 +665,9 @@ TYPED_TEST(BanditConformance, AgreesWithFiftyDigits) {
     const unsigned horizon = 1 + static_cast<unsigned>(draws.below(12));
     const unsigned n = 2 + static_cast<unsigned>(draws.below(TypeParam::kSwap ? 2 : 4));
     BanditBank bank(TypeParam::make(horizon), std::vector<std::uint32_t>{n});
-    Reference<TypeParam> reference(horizon, n);
+    ReferenceOf<TypeParam> reference(horizon, n);
     for (unsigned t = 1; t <= 200; ++t) {
-      const Action action(sample(bank.policy(0), draws.uniform()));
+      const Action action = bank.draw(0, bank.rule().steps(n, t), draws.uniform());
       const double loss = loss_of(draws, action.index());
       const auto [score, mean] = reference.measure(action.index(), loss, t);
       const Increment increment = bank.update(0, action, loss, t);
@@ -514,6 +675,10 @@ TYPED_TEST(BanditConformance, AgreesWithFiftyDigits) {
       ASSERT_LE(abs(score - increment.score), abs(score) * 0x1.001p-24 + 1e-30) << stream;
       ASSERT_LE(abs(mean - increment.mean), abs(mean) * 0x1.001p-24 + 1e-30) << stream;
       reference.apply(action.index(), increment, t);
+      if constexpr (TypeParam::kProven) {
+        const Real least = reference.least_estimate();
+        ASSERT_LE(abs(least - bank.rule().least_estimate(bank.cell(0))), 1e-12 * (1 + abs(least)));
+      }
       for (std::size_t b = 0; b < n; ++b) {
         ASSERT_LE(abs(reference.policy()[b] - bank.policy(0)[b]), 1e-12)
             << "stream " << stream << ", visit " << t;

@@ -17,7 +17,8 @@
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
 #include "vlearn/bandit/log_barrier.h"
-#include "vlearn/bandit/noise_scaled.h"
+#include "vlearn/bandit/optimistic.h"
+#include "vlearn/bandit/optimistic_rigorous.h"
 #include "vlearn/bandit/rigorous.h"
 #include "vlearn/bandit/tsallis.h"
 #include "vlearn/core/simd.h"
@@ -29,6 +30,7 @@ namespace {
 
 using test::PlainBandit;
 using test::PlainFtrl;
+using test::PlainProvenBandit;
 using test::PlainRule;
 using test::PlainVLearning;
 
@@ -44,9 +46,35 @@ class PlainBandits {
   void update(std::size_t cell, std::size_t a, double loss, std::uint64_t visit) {
     bandits_[cell].update(a, loss, visit);
   }
+  [[nodiscard]] double floor(std::size_t cell, std::uint64_t visit) const {
+    return bandits_[cell].floor(visit);
+  }
 
  private:
   std::vector<PlainBandit> bandits_;
+};
+
+/// The same of the rules whose estimates bound values.
+class PlainProvenBandits {
+ public:
+  PlainProvenBandits(const PlainProvenBandit::Settings& settings,
+                     const std::vector<std::size_t>& actions) {
+    for (const std::size_t n : actions) bandits_.emplace_back(settings, n);
+  }
+  [[nodiscard]] const double* policy(std::size_t cell) const {
+    return bandits_[cell].policy().data();
+  }
+  void update(std::size_t cell, std::size_t a, double loss, std::uint64_t visit) {
+    bandits_[cell].update(a, loss, visit);
+  }
+  [[nodiscard]] double least_estimate(std::size_t cell) const {
+    return bandits_[cell].least_estimate();
+  }
+  [[nodiscard]] double lambda(std::size_t cell) const { return bandits_[cell].lambda(); }
+  [[nodiscard]] double nu(std::size_t cell, double t) const { return bandits_[cell].nu(t); }
+
+ private:
+  std::vector<PlainProvenBandit> bandits_;
 };
 
 std::uint64_t bits(double number) { return std::bit_cast<std::uint64_t>(number); }
@@ -56,14 +84,27 @@ template <class Steps>
 PlainRule plain_rule(const Steps& steps, double horizon, bool swap, bool means) {
   const auto size = [](double n) { return static_cast<std::size_t>(n); };
   const auto visit = [](double t) { return static_cast<std::uint64_t>(t); };
-  return {horizon,
-          Steps::kPotential,
-          swap,
-          means,
-          [=](double n, double t) {
-            return steps.rate(horizon, size(n), visit(t), steps.gamma(horizon, size(n), visit(t)));
-          },
-          [=](double n, double t) { return steps.gamma(horizon, size(n), visit(t)); }};
+  PlainRule rule{horizon,
+                 Steps::kPotential,
+                 swap,
+                 means,
+                 [=](double n, double t) {
+                   return steps.rate(horizon, size(n), visit(t),
+                                     steps.gamma(horizon, size(n), visit(t)));
+                 },
+                 [=](double n, double t) { return steps.gamma(horizon, size(n), visit(t)); }};
+  return rule;
+}
+
+/// The same for the optimistic rules, which have a floor under what is played.
+template <class Steps>
+PlainRule plain_optimistic(const Steps& steps, bool swap) {
+  PlainRule rule = plain_rule(steps, swap ? 3.0 : 2.0, swap, true);
+  rule.optimistic = true;
+  rule.floor = [steps](double n, double t) {
+    return steps.floor(static_cast<std::size_t>(n), static_cast<std::uint64_t>(t));
+  };
+  return rule;
 }
 
 template <class Rule, class Plain>
@@ -207,13 +248,11 @@ TEST(Learning, TheFastPresetIsTheTranscription) {
     const AnyGame any = make_game(name);
     const auto& game = std::get<DenseGame>(any);
     LearnerOptions options = preset_options(Preset::fast, Target::cce);
-    PlainRule rule = plain_rule(NoiseScaledSteps{}, 3.0, false, true);
-    rule.scaled_by_noise = true;
-    expect_same_learning(game, NoiseScaled(), rule, options, 3000);
+    PlainRule rule = plain_optimistic(OptimisticSteps{}, false);
+    expect_same_learning(game, Optimistic(), rule, options, 3000);
     options = preset_options(Preset::fast, Target::ce);
-    rule = plain_rule(NoiseScaledSwapSteps{}, 3.0, true, true);
-    rule.scaled_by_noise = true;
-    expect_same_learning(game, NoiseScaledSwap(), rule, options, 1500);
+    rule = plain_optimistic(OptimisticSwapSteps{}, true);
+    expect_same_learning(game, OptimisticSwap(), rule, options, 1500);
     // Its parts one by one, with another rule.
     for (const ValueWeights weights : {ValueWeights::paper, ValueWeights::step}) {
       for (const ActionDraws draws : {ActionDraws::independent, ActionDraws::spread}) {
@@ -225,6 +264,45 @@ TEST(Learning, TheFastPresetIsTheTranscription) {
         expect_plain<Tsallis<>>(game, TsallisSteps{}, options, 300);
       }
     }
+  }
+}
+
+template <class Rule>
+void expect_proven(const DenseGame& game,
+                   const Rule& rule,
+                   const LearnerOptions& options,
+                   double log_events,
+                   std::uint64_t episodes) {
+  SelfPlay<Rule> play(GameRef(game), rule, options, 5);
+  const PlainProvenBandit::Settings settings{static_cast<double>(game.frame().horizon()),
+                                             log_events, has_swap_regret(options.rule)};
+  PlainVLearning<PlainProvenBandits> plain(
+      game, options, 5, [&](std::size_t, const std::vector<std::size_t>& actions) {
+        return PlainProvenBandits(settings, actions);
+      });
+  for (std::uint64_t k = 0; k < episodes; ++k) {
+    play.play_episode(Episode(k));
+    plain.play_episode(k);
+  }
+  expect_same_tables(play, plain, options.pessimistic);
+}
+
+/// V is read off the estimates, for every loss scale.
+TEST(Learning, TheProvenPresetIsTheTranscription) {
+  for (const std::string& name : game_names()) {
+    SCOPED_TRACE(name);
+    const AnyGame any = make_game(name);
+    const auto& game = std::get<DenseGame>(any);
+    const std::uint64_t horizon = game.frame().horizon();
+    LearnerOptions options = preset_options(Preset::proven, Target::cce);
+    options.horizon_episodes = 3000;
+    const double log_events = BonusSchedule(options, seat_of(game.frame(), Player(0))).log_events();
+    expect_proven(game, OptimisticRigorous(horizon, {log_events}), options, log_events, 3000);
+    options.loss_scale = LossScale::paper;
+    expect_proven(game, OptimisticRigorous(horizon, {log_events}), options, log_events, 300);
+    options = preset_options(Preset::proven, Target::ce);
+    options.horizon_episodes = 3000;
+    expect_proven(game, OptimisticSwapRigorous(horizon, {log_events}), options, log_events, 1000);
   }
 }
 
@@ -285,9 +363,12 @@ TEST(Learning, PlayersOnTheirOwnLearnTheSame) {
     options.pessimistic = true;
     expect_alone_as_together(game, Tsallis<>(game.frame().horizon()), options, 500);
     options = preset_options(Preset::fast, Target::cce);
-    expect_alone_as_together(game, NoiseScaled(), options, 1500);
+    expect_alone_as_together(game, Optimistic(), options, 1500);
     options = preset_options(Preset::fast, Target::ce);
-    expect_alone_as_together(game, NoiseScaledSwap(), options, 300);
+    expect_alone_as_together(game, OptimisticSwap(), options, 300);
+    options = preset_options(Preset::proven, Target::cce);
+    expect_alone_as_together(game, OptimisticRigorous(game.frame().horizon(), {20.0}), options,
+                             500);
   }
 }
 

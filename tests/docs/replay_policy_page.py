@@ -117,9 +117,17 @@ def eta(rule, t, B, H, L):
         "exp3-ix": lambda: math.sqrt((H + 1) * math.log(B) / (B * t)),
         "tsallis": lambda: 2 * math.sqrt((H + 1) / t),
         "log-barrier": lambda: math.sqrt((H + 1) * B * t.bit_length() / t),
-        "noise-scaled": lambda: math.sqrt(4 / t),  # / sigma
-        "noise-scaled-swap": lambda: math.sqrt(4 * B / t),  # / sigma
+        # Divided by the noise of the row.
+        "optimistic": lambda: max(1, B / 3) ** 0.375,
+        "optimistic-swap": lambda: max(1, B / 3) ** 0.25,
+        "optimistic-rigorous": lambda: 1.0,
+        "optimistic-swap-rigorous": lambda: 1.0,
     }[rule]()
+
+
+def nu(t, B, H, L, swap):
+    big_lambda = L + (B if swap else 1) * math.log(B)
+    return min(1 / (2 * B), math.sqrt(0.75 * (H + 0.5) * big_lambda / (B * t)))
 
 
 def divided_by_sum(numbers):
@@ -131,19 +139,25 @@ def entropy(G, eta):
     return divided_by_sum([math.exp(-min(eta * g, 708.0)) for g in G])
 
 
+def root(z, p):
+    """The y with sum(1/(z + y)^p) = 1, by plain bisection: the page says what y is."""
+    low, high = 1.0, len(z) ** (1 / p) + 1
+    for _ in range(200):
+        y = (low + high) / 2
+        if sum(1 / (number + y) ** p for number in z) > 1:
+            low = y
+        else:
+            high = y
+    return low
+
+
 def inverse_power(z, p):
-    y = 1.0
-    for _ in range(64):
-        u = [1 / (number + y) for number in z]
-        excess = sum(number**p for number in u) - 1
-        if not excess > 2**-50:
-            break
-        y += excess / (p * sum(number ** (p + 1) for number in u))
+    y = root(z, p)
     return divided_by_sum([1 / (number + y) ** p for number in z])
 
 
 def potential(rule, G, eta):
-    if rule in ("tsallis", "noise-scaled", "noise-scaled-swap"):
+    if rule == "tsallis" or rule.startswith("optimistic"):
         return inverse_power([eta * g / 2 for g in G], 2)
     if rule == "log-barrier":
         return inverse_power([eta * g for g in G], 1)
@@ -178,25 +192,31 @@ class Bandit:
         self.B = B
         self.t = 0
         self.swap = "swap" in self.rule
-        self.scaled = self.rule.startswith("noise-scaled")
-        self.c = 3 if self.scaled else horizon
+        self.scaled = self.rule.startswith("optimistic")
+        self.cuts = self.scaled and self.rule.endswith("rigorous")
+        self.c = {"optimistic": 2, "optimistic-swap": 3}.get(self.rule, horizon)
         self.theta = [1 / B] * B
         self.m = [0.5] * B
         self.n = [0] * B
         self.rows = [[0.0] * B for _ in range(B if self.swap else 1)]
-        self.mu = self.s2 = 0.0
+        self.D = [0.0] * len(self.rows)
+        self.M = [0.0] * len(self.rows)
 
     @property
     def interval(self):
-        return max(32, self.B) if self.swap else max(64, 12 * self.B)
+        if self.swap:
+            return max(40 if self.scaled else 32, self.B)
+        return max(50, 4 * self.B) if self.cuts else max(64, 12 * self.B)
 
     def snapshot(self):
-        numbers = list(self.theta) if self.swap else []
+        numbers = list(self.theta) if self.swap and not self.scaled else []
         if self.variate:
             numbers += [*self.m, *self.n]
         for row in self.rows:
             numbers += row
-        return numbers + [self.mu, self.s2] if self.scaled else numbers
+        if self.scaled:
+            numbers += self.D
+        return numbers + self.M if self.scaled and not self.cuts else numbers
 
     def restore(self, numbers):
         """What is left of a snapshot that agrees: a replay goes on with the file's own numbers."""
@@ -205,42 +225,83 @@ class Bandit:
         def take(count):
             return [next(rest) for _ in range(count)]
 
-        if self.swap:
+        if self.swap and not self.scaled:
             self.theta = take(self.B)
         if self.variate:
             self.m, self.n = take(self.B), take(self.B)
         self.rows = [take(self.B) for _ in self.rows]
         if self.scaled:
-            self.mu, self.s2 = take(2)
+            self.D = take(len(self.rows))
+        if self.scaled and not self.cuts:
+            self.M = take(len(self.rows))
+
+    def row_policy(self, r):
+        rate = eta(self.rule, self.t, self.B, self.H, self.L)
+        if self.cuts:
+            t, H = self.t, self.H
+            guard = 3 * ((H + t) / t) ** 2 / nu(t + 1, self.B, H, self.L, self.swap)
+            rate /= math.sqrt(self.D[r] + guard)
+        elif self.scaled:
+            rate /= math.sqrt(self.D[r] + self.M[r] + 0.12 / len(self.rows) ** 2)
+        return potential(self.rule, self.rows[r], rate)
+
+    def cut(self, t):
+        limit = 4 * nu(t, self.B, self.H, self.L, self.swap)
+        return [min(m, p / limit) for m, p in zip(self.m, self.theta, strict=True)]
+
+    def add_cut_noise(self, visit, decay, cut):
+        a, B = visit.action, self.B
+        for r in range(len(self.rows)):
+            if self.swap:
+                T = self.row_policy(r) if self.t > 0 else [1 / B] * B
+                weight = self.theta[r]
+            else:
+                T, weight = self.theta, 1.0
+            more = T[a] ** 1.5 * visit.score**2
+            more += sum(T[b] ** 1.5 * (cut[b] - cut[a]) ** 2 for b in range(B))
+            self.D[r] = decay**2 * self.D[r] + weight**2 * more / (4 * (math.sqrt(B) + 1))
+
+    def add_noise(self, visit, decay):
+        a, B, x = visit.action, self.B, visit.score
+        s = visit.mean * (self.c + 1 + self.n[a]) / (self.c + 1)
+        middle = sum(self.m) / B
+        v = sum((m - middle) ** 2 for m in self.m) / B
+        for r in range(len(self.rows)):
+            noise, drop = abs(s) ** 1.5 * abs(x) ** 0.5 + 0.3 * v, abs(s * x)
+            if self.swap:
+                # The chain before the visit; all rows are uniform before the first.
+                T = self.row_policy(r)[a] if self.t > 0 else 1 / B
+                noise = self.theta[r] ** 2 * (T**1.5 * x * x + 0.3 * v)
+                drop = self.theta[r] ** 2 * T * x * x
+            self.D[r] = decay**2 * self.D[r] + noise
+            self.M[r] = max(decay**2 * self.M[r], drop if x < 0 else 0.0)
 
     def visit(self, visit):
-        self.t += 1
-        t, a, B = self.t, visit.action, self.B
-        rate = eta(self.rule, t, B, self.H, self.L)
-        if self.scaled:
-            loss = self.m[a] + visit.mean * (4 + self.n[a]) / 4
-            alpha = 4 / (3 + t)
-            d = loss - self.mu
-            self.s2 = (1 - alpha) * (self.s2 + alpha * d * d)
-            self.mu += alpha * d
-            middle = sum(self.m) / B
-            v = sum((m - middle) ** 2 for m in self.m) / B
-            rate /= max(0.001, math.sqrt(self.s2 + v + 0.03 * alpha))
+        t, a, B = self.t + 1, visit.action, self.B
         decay = (t - 1) / (self.c + t - 1)
+        used = self.m
+        if self.cuts:
+            used = self.cut(t)
+            self.add_cut_noise(visit, decay, used)
+        elif self.scaled:
+            self.add_noise(visit, decay)
+        self.t = t
         for b, row in enumerate(self.rows):
             share = self.theta[b] if self.swap else 1.0
             for i in range(B):
-                row[i] = decay * row[i] + (share * self.m[i] if self.variate else 0.0)
+                row[i] = decay * row[i] + (share * used[i] if self.variate else 0.0)
             row[a] += share * visit.score
             least = min(row)
             for i in range(B):
                 row[i] -= least
         if self.swap:
-            self.theta = stationary([potential(self.rule, row, rate) for row in self.rows])
+            self.theta = stationary([self.row_policy(r) for r in range(B)])
         else:
-            self.theta = potential(self.rule, self.rows[0], rate)
+            self.theta = self.row_policy(0)
         if self.variate:
             self.m[a] += visit.mean
+            if self.cuts:
+                self.m[a] = min(1.0, max(0.0, self.m[a]))
             self.n[a] += 1
 
 
@@ -253,10 +314,12 @@ RULES = (
     "exp3-ix",
     "tsallis",
     "log-barrier",
-    "noise-scaled",
+    "optimistic",
+    "optimistic-rigorous",
     "ftrl-swap",
     "ftrl-swap-rigorous",
-    "noise-scaled-swap",
+    "optimistic-swap",
+    "optimistic-swap-rigorous",
 )
 # Cells with one, two and more actions; actions that need two bytes; several segments.
 GAMES = {
@@ -348,7 +411,7 @@ class ReplayFromThePage(unittest.TestCase):
         for game, episodes in GAMES.items():
             for rule in RULES:
                 # These have control variates always.
-                for variate in ("on",) if rule.startswith("noise") else ("on", "off"):
+                for variate in ("on",) if rule.startswith("optimistic") else ("on", "off"):
                     with self.subTest(game=game, rule=rule, control_variate=variate):
                         self.check(game, rule, variate, episodes)
 

@@ -16,7 +16,7 @@
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
 #include "vlearn/bandit/log_barrier.h"
-#include "vlearn/bandit/noise_scaled.h"
+#include "vlearn/bandit/optimistic.h"
 #include "vlearn/bandit/tsallis.h"
 #include "vlearn/core/alpha.h"
 #include "vlearn/core/exp.h"
@@ -26,7 +26,7 @@
 namespace vlearn {
 
 /// A change of this number is a change of every result: the commit says why.
-inline constexpr std::uint64_t kRecordedBits = 0x3266dc5a2963ebd5;
+inline constexpr std::uint64_t kRecordedBits = 0x1c75ead5a89a8f68;
 
 /// FNV-1a over the bytes of numbers.
 class BitsHash {
@@ -95,8 +95,8 @@ inline std::uint64_t hash_of_everything() {
   add_rule(hash, LogBarrier<>(5));
   add_rule(hash, FtrlSwap<>(5));
   add_rule(hash, FtrlSwap<ControlVariate::on>(5));
-  add_rule(hash, NoiseScaled());
-  add_rule(hash, NoiseScaledSwap());
+  add_rule(hash, Optimistic());
+  add_rule(hash, OptimisticSwap());
   return hash.value();
 }
 

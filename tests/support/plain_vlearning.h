@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "vlearn/agent/options.h"
@@ -81,6 +82,17 @@ inline std::size_t plain_sample(const double* p, std::size_t n, double u) {
     if (u < sum) return i;
   }
   while (n > 1 && !(p[n - 1] > 0.0)) --n;
+  return n - 1;
+}
+
+/// An action of what is played: the policy, with the floor under every action.
+inline std::size_t plain_draw(const double* policy, std::size_t n, double floor, double u) {
+  if (floor == 0.0) return plain_sample(policy, n, u);
+  double sum = 0.0;
+  for (std::size_t b = 0; b + 1 < n; ++b) {
+    sum += (1.0 - static_cast<double>(n) * floor) * policy[b] + floor;
+    if (u < sum) return b;
+  }
   return n - 1;
 }
 
@@ -195,7 +207,11 @@ class PlainVLearning {
         const std::size_t n = game_.actions[cell * m + j];
         double u = uniform(Purpose::action, j, k, h);
         if (options_.action_draws == ActionDraws::spread && m <= 8) u = spread(j, cell, u);
-        joint_[j] = plain_sample(bandits_[j].policy(cell), n, u);
+        double floor = 0.0;
+        if constexpr (requires(const Bandits& its) { its.floor(cell, visits_[cell]); }) {
+          floor = bandits_[j].floor(cell, visits_[cell] + 1);
+        }
+        joint_[j] = plain_draw(bandits_[j].policy(cell), n, floor, u);
         offset = offset * n + joint_[j];
         joints *= n;
       }
@@ -211,7 +227,8 @@ class PlainVLearning {
       const double most = horizon_ - static_cast<double>(h);
       const double memory = options_.value_weights == ValueWeights::paper ? horizon_ : most;
       const double alpha = (memory + 1.0) / (memory + static_cast<double>(t));
-      if (options_.bonus == Bonus::rigorous) {
+      const bool estimates = options_.bonus == Bonus::estimates;
+      if (options_.bonus == Bonus::rigorous || estimates) {
         roots_[cell] = (1.0 - alpha) * roots_[cell] + alpha / std::sqrt(static_cast<double>(t));
         squares_[cell] = (1.0 - alpha) * (1.0 - alpha) * squares_[cell] + alpha * alpha;
       }
@@ -232,19 +249,21 @@ class PlainVLearning {
         double bound = average[own];
         if (options_.bonus == Bonus::rigorous) bound += rigorous(scale, alpha, n, t, cell);
         const double before = value[own];
-        value[own] = std::min(most, bound);
+        if (!estimates) value[own] = std::min(most, bound);
         if (options_.monotone) value[own] = std::min(value[own], before);
         if (options_.pessimistic) {
           double down = 0.0;
           if (options_.bonus == Bonus::rigorous) {
             down = most * std::sqrt(0.5 * rigorous_iota(n) * squares_[cell]);
           }
+          if (estimates) down = most * std::sqrt(0.5 * log_events_ * squares_[cell]);
           low_average[own] =
               (1.0 - alpha) * low_average[own] + alpha * (reward + low[after] - beta);
           low[own] = std::max(0.0, low_average[own] - down);
         }
         // Line 9
         bandits_[j].update(cell, joint_[j], (scale - target) / scale, t);
+        if (estimates) value[own] = std::clamp(read_off(j, cell, scale, alpha, t), 0.0, most);
         earned[j] += reward;
       }
       s = next;
@@ -313,6 +332,17 @@ class PlainVLearning {
     const double experts = swap ? n : 1.0;
     return scale * (alpha * experts * log(n) / g + 1.5 * n * (gamma(1.0) * roots_[cell]) +
                     0.75 * alpha * (experts * iota) + alpha * (experts * iota) / (2.0 * g));
+  }
+
+  /// H_h (1 - alpha_t sum_r min_b G_r(b) + alpha_t 1.0625 Lambda/nu_t), not yet cut.
+  [[nodiscard]] double read_off(
+      std::size_t j, std::size_t cell, double scale, double alpha, std::uint64_t t) const {
+    if constexpr (requires(const Bandits& its) { its.least_estimate(cell); }) {
+      const Bandits& its = bandits_[j];
+      return scale * (1.0 - alpha * its.least_estimate(cell)) +
+             scale * (alpha * (1.0625 * its.lambda(cell)) / its.nu(cell, static_cast<double>(t)));
+    }
+    return 0.0;
   }
 
   PlainTables game_;

@@ -16,6 +16,7 @@
 
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
+#include "vlearn/bandit/optimistic_rigorous.h"
 #include "vlearn/bandit/rigorous.h"
 #include "vlearn/game/any_game.h"
 #include "vlearn/run/self_play.h"
@@ -97,6 +98,24 @@ void with_rigorous_rule(const Frame& frame, const LearnerOptions& options, const
     use(FtrlSwapRigorous<>(frame.horizon(), rigorous_steps<Regret::swap>(frame, options)));
   } else {
     use(FtrlRigorous<>(frame.horizon(), rigorous_steps<Regret::external>(frame, options)));
+  }
+}
+
+inline LearnerOptions proven_options(Target target, std::uint64_t episodes) {
+  LearnerOptions options = preset_options(Preset::proven, target);
+  options.delta = kDelta;
+  options.horizon_episodes = episodes;
+  return options;
+}
+
+/// Calls use(rule) with the rule of the preset proven for the target.
+template <class Use>
+void with_proven_rule(const Frame& frame, const LearnerOptions& options, const Use& use) {
+  const double log_events = BonusSchedule(options, seat_of(frame, Player(0))).log_events();
+  if (options.target == Target::ce) {
+    use(OptimisticSwapRigorous(frame.horizon(), {log_events}));
+  } else {
+    use(OptimisticRigorous(frame.horizon(), {log_events}));
   }
 }
 

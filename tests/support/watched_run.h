@@ -175,4 +175,15 @@ Sightings watch_rigorous(const G& game,
   return seen;
 }
 
+template <KnownGame G>
+Sightings watch_proven(const G& game,
+                       const LearnerOptions& options,
+                       std::uint64_t seed,
+                       std::uint64_t episodes) {
+  Sightings seen;
+  with_proven_rule(game.frame(), options,
+                   [&](const auto& rule) { seen = watch(game, rule, options, seed, episodes); });
+  return seen;
+}
+
 }  // namespace vlearn::test

@@ -12,7 +12,7 @@
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
 #include "vlearn/bandit/log_barrier.h"
-#include "vlearn/bandit/noise_scaled.h"
+#include "vlearn/bandit/optimistic.h"
 #include "vlearn/bandit/tsallis.h"
 
 namespace vlearn {
@@ -101,14 +101,14 @@ void measure_rules(std::uint64_t visits) {
   external("tsallis, e = 4, variates", Tsallis<on>(h, {.step = 4.0}));  // it may not
   expect_learns(external("log-barrier", LogBarrier<>(h)), even, missed);
   expect_learns(external("log-barrier, variates", LogBarrier<on>(h)), even, missed);
-  const Row even_3 = external("uniform play", Uniform<NoiseScaled>());
-  expect_learns(external("noise-scaled", NoiseScaled()), even_3, missed);
+  const Row even_2 = external("uniform play", Uniform<Optimistic>());
+  expect_learns(external("optimistic", Optimistic()), even_2);
 
   const Row even_swap = swap("uniform play: swap", Uniform<Ftrl<>>(h));
   expect_learns(swap("ftrl-swap: swap", FtrlSwap<>(h)), even_swap);
   expect_learns(swap("ftrl-swap, variates: swap", FtrlSwap<on>(h)), even_swap, missed);
-  const Row even_swap_3 = swap("uniform play: swap", Uniform<NoiseScaled>());
-  expect_learns(swap("noise-scaled-swap: swap", NoiseScaledSwap()), even_swap_3, missed);
+  const Row even_swap_3 = swap("uniform play: swap", Uniform<OptimisticSwap>());
+  expect_learns(swap("optimistic-swap: swap", OptimisticSwap()), even_swap_3);
 }
 
 TEST(RegretTable, RulesLearn) { measure_rules(20'000); }

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "vlearn/agent/options.h"
+#include "vlearn/bandit/optimistic_rigorous.h"
 #include "vlearn/bandit/rigorous.h"
 #include "vlearn/policy/seat.h"
 
@@ -46,7 +47,7 @@ class BonusSchedule {
     return (memory(h) + 1.0) / (memory(h) + to_double(visit));
   }
 
-  /// beta_t of all bonuses but the rigorous one, which has bounds instead.
+  /// beta_t of the bonuses that have no bounds instead.
   [[nodiscard]] double beta(Step h, std::size_t num_actions, std::uint64_t visit) const noexcept {
     if (bonus_ == Bonus::visits) {
       return constant_ * most(h) * (memory(h) + 1.0) * to_double(num_actions) / to_double(visit);
@@ -59,8 +60,11 @@ class BonusSchedule {
     return factor * std::sqrt(cube * actions * iota_ / to_double(visit));
   }
 
-  [[nodiscard]] bool rigorous() const noexcept { return bonus_ == Bonus::rigorous; }
-  /// b_{h,t}: how far the value stands above the average of r + V.
+  [[nodiscard]] bool has_bounds() const noexcept {
+    return bonus_ == Bonus::rigorous || bonus_ == Bonus::estimates;
+  }
+  /// How far the value stands above the average of r + V, b_{h,t}; of values that are read off
+  /// estimates, above what these say.
   [[nodiscard]] double bound(Step h,
                              std::size_t num_actions,
                              std::uint64_t visit,
@@ -72,8 +76,9 @@ class BonusSchedule {
 
   /// iota of the paper: log(m H S A K / delta).
   [[nodiscard]] double iota() const noexcept { return iota_; }
-  /// log(4 m H S K / delta), to which the rigorous iota adds the logarithm of its actions.
-  [[nodiscard]] double log_events() const noexcept { return log_events_; }
+  /// What rules with a proof are made with: log(4 m H S K / delta), to which the rigorous iota adds
+  /// the logarithm of its actions; of rules whose estimates bound values log(4 m H S N / delta).
+  [[nodiscard]] double log_events() const noexcept { return rule_events_; }
 
  private:
   /// c_V.
@@ -88,7 +93,8 @@ class BonusSchedule {
   double constant_;
   double horizon_;
   double iota_;
-  double log_events_;
+  double log_events_;   // log(4 m H S K / delta)
+  double rule_events_;  // see log_events()
 };
 
 }  // namespace vlearn

@@ -5,6 +5,8 @@
 //
 //   paper       the paper to the letter: its loss, its bonus with the theorems' constant
 //   rigorous    the smallest bonus with a proof (docs/theory/rigorous_bonus.md), predictive index
+//   proven      values read off the estimates of a rule with a proof (docs/theory/
+//               optimistic_rule.md): the same guarantee as `rigorous`, from fewer episodes
 //   practical   a bonus of the same shape that is optimistic in nearly all measured runs, losses in
 //               units of what can still come, the rule `tsallis`
 //   fast        whatever was measured to need the fewest episodes (docs/sample_efficiency.md): no
@@ -21,9 +23,9 @@
 
 namespace vlearn {
 
-enum class Preset : std::uint8_t { paper, rigorous, practical, fast };
-inline constexpr std::array<std::string_view, 4> kPresetNames = {"paper", "rigorous", "practical",
-                                                                 "fast"};
+enum class Preset : std::uint8_t { paper, rigorous, proven, practical, fast };
+inline constexpr std::array<std::string_view, 5> kPresetNames = {"paper", "rigorous", "proven",
+                                                                 "practical", "fast"};
 
 enum class RuleName : std::uint8_t {
   ftrl,
@@ -34,21 +36,37 @@ enum class RuleName : std::uint8_t {
   exp3_ix,
   tsallis,
   log_barrier,
-  noise_scaled,
-  noise_scaled_swap,
+  optimistic,
+  optimistic_swap,
+  optimistic_rigorous,
+  optimistic_swap_rigorous,
 };
-inline constexpr std::array<std::string_view, 10> kRuleNames = {
-    "ftrl",    "ftrl-predictive", "ftrl-rigorous", "ftrl-swap",    "ftrl-swap-rigorous",
-    "exp3-ix", "tsallis",         "log-barrier",   "noise-scaled", "noise-scaled-swap"};
+inline constexpr std::array<std::string_view, 12> kRuleNames = {"ftrl",
+                                                                "ftrl-predictive",
+                                                                "ftrl-rigorous",
+                                                                "ftrl-swap",
+                                                                "ftrl-swap-rigorous",
+                                                                "exp3-ix",
+                                                                "tsallis",
+                                                                "log-barrier",
+                                                                "optimistic",
+                                                                "optimistic-swap",
+                                                                "optimistic-rigorous",
+                                                                "optimistic-swap-rigorous"};
 
 /// Rules for swap regret, which the target `ce` needs.
 [[nodiscard]] constexpr bool has_swap_regret(RuleName rule) noexcept {
   return rule == RuleName::ftrl_swap || rule == RuleName::ftrl_swap_rigorous ||
-         rule == RuleName::noise_scaled_swap;
+         rule == RuleName::optimistic_swap || rule == RuleName::optimistic_swap_rigorous;
+}
+/// Rules whose estimates bound values.
+[[nodiscard]] constexpr bool has_bounding_estimates(RuleName rule) noexcept {
+  return rule == RuleName::optimistic_rigorous || rule == RuleName::optimistic_swap_rigorous;
 }
 /// Rules that are nothing without control variates.
 [[nodiscard]] constexpr bool needs_control_variate(RuleName rule) noexcept {
-  return rule == RuleName::noise_scaled || rule == RuleName::noise_scaled_swap;
+  return rule == RuleName::optimistic || rule == RuleName::optimistic_swap ||
+         has_bounding_estimates(rule);
 }
 
 /// beta_t, what a visit adds to the value so that it stays above what can be had. scale is H or
@@ -60,9 +78,10 @@ enum class Bonus : std::uint8_t {
   practical,  ///< c scale sqrt(H B iota / t)
   none,       ///< 0
   visits,     ///< c H_h (c_V + 1) B / t, see ValueWeights; the same for swap regret
+  estimates,  ///< V is read off the rule's estimates, as docs/theory/optimistic_rule.md has it
 };
-inline constexpr std::array<std::string_view, 5> kBonusNames = {"paper", "rigorous", "practical",
-                                                                "none", "visits"};
+inline constexpr std::array<std::string_view, 6> kBonusNames = {"paper", "rigorous", "practical",
+                                                                "none",  "visits",   "estimates"};
 
 /// What the loss r + V is measured against: loss = (scale - r - V) / scale.
 enum class LossScale : std::uint8_t {
@@ -90,7 +109,7 @@ struct LearnerOptions {
   RuleName rule = RuleName::ftrl;
   bool control_variate = false;
   Bonus bonus = Bonus::practical;
-  double bonus_constant = 0.3;  ///< c; the rigorous bonus has none
+  double bonus_constant = 0.3;  ///< c; the bonuses rigorous and estimates have none
   LossScale loss_scale = LossScale::step;
   ValueWeights value_weights = ValueWeights::paper;
   ActionDraws action_draws = ActionDraws::independent;
@@ -126,8 +145,9 @@ void check_choices(const LearnerOptions& options);
 /// check_choices().
 [[nodiscard]] std::optional<std::string> flaw_of(const LearnerOptions& options);
 
-/// Whether V and V_low are proven bounds (docs/theory/rigorous_bonus.md): the rigorous bonus with
-/// its own rules, independent draws, the paper's weights, no control variates.
+/// Whether V and V_low are proven bounds: the rigorous bonus with its own rules and no control
+/// variates (docs/theory/rigorous_bonus.md), or values from estimates with their own rules
+/// (docs/theory/optimistic_rule.md); both with independent draws and the paper's weights.
 [[nodiscard]] bool has_bounds(const LearnerOptions& options) noexcept;
 
 /// Which guarantee these choices have after so many episodes: "Theorem 6, with probability 0.99",

@@ -37,7 +37,7 @@ class VisitClock {
   VisitClock(Rule rule, const BonusSchedule& bonus, Seat seat)
       : rule_(std::move(rule)), bonus_(bonus), seat_(std::move(seat)) {
     plans_.resize(seat_.num_cells());
-    if (bonus_.rigorous()) sums_.resize(seat_.num_cells());
+    if (bonus_.has_bounds()) sums_.resize(seat_.num_cells());
     for (std::size_t h = 0; h < seat_.horizon; ++h) {
       for (std::size_t i = seat_.first_cell[h]; i < seat_.first_cell[h + 1]; ++i) {
         plan_visit(Step(h), i, 1);

@@ -52,6 +52,7 @@ class ValueTable {
         num_cells_(seat.num_cells()),
         monotone_(options.monotone),
         pessimistic_(options.pessimistic),
+        reads_estimates_(options.bonus == Bonus::estimates),
         spread_(options.action_draws == ActionDraws::spread &&
                 seat.num_players <= kMostSpreadPlayers),
         stride_(spread_ ? spread_stride(player, seat.num_players) : 0.0),
@@ -71,36 +72,45 @@ class ValueTable {
     }
   }
 
-  /// Line 5: an action from pi_h(. | s) at visit number `visit`; u uniform in [0, 1), the player's
-  /// own secret.
-  [[nodiscard]] Action act(std::size_t cell, std::uint64_t visit, double u) noexcept {
-    if (spread_) u = spread_draw(first_draw()[cell], stride_, visit, u);
-    return Action(sample(bank_.policy(cell), u));
+  /// Line 5: an action from pi_h(. | s), with the floor of the rule; u uniform in [0, 1), the
+  /// player's own secret.
+  [[nodiscard]] Action act(std::size_t cell, const VisitPlan& plan, double u) noexcept {
+    if (spread_) u = spread_draw(first_draw()[cell], stride_, plan.visit, u);
+    return bank_.draw(cell, plan.steps, u);
   }
 
   /// Lines 7 to 9, after line 6 has counted the visit.
   Learned observe(const VisitPlan& plan, const Experience& seen) noexcept {
-    const std::size_t cell = seen.cell;
-    const double alpha = plan.alpha;
-    const double keep = 1.0 - alpha;
-    const double target = seen.reward + value()[seen.next_cell];
-    if (monotone_) average_policy(cell, alpha);
-    // 7: the average of r + V + beta
-    average()[cell] = keep * average()[cell] + alpha * (target + plan.beta);
-    // 8: cut off at what can still come
-    const double before = value()[cell];
-    value()[cell] = std::min(plan.most, average()[cell] + plan.lift);
-    if (monotone_) value()[cell] = std::min(value()[cell], before);
-    const bool fell = value()[cell] < before;
-    estimate()[cell] = keep * estimate()[cell] + alpha * (seen.reward + estimate()[seen.next_cell]);
-    if (pessimistic_) {
-      const double low_target = seen.reward + low()[seen.next_cell] - plan.beta;
-      low_average()[cell] = keep * low_average()[cell] + alpha * low_target;
-      low()[cell] = std::max(0.0, low_average()[cell] - plan.drop);
+    const MovedValue moved = move_values(plan, seen);
+    const Increment increment = bank_.update(seen.cell, seen.action, moved.loss, plan.steps);
+    return {increment, read_value(plan, seen.cell) || moved.fell};
+  }
+  /// The same for two players of one clock. Rules that can do so compute both policies at once.
+  static std::array<Learned, 2> observe_two(const VisitPlan& plan,
+                                            ValueTable& first,
+                                            const Experience& first_seen,
+                                            ValueTable& second,
+                                            const Experience& second_seen) noexcept {
+    if constexpr (requires(const Rule& rule, const VisitedCell& cell) {
+                    rule.apply_two(cell, cell, plan.steps);
+                  }) {
+      const MovedValue first_moved = first.move_values(plan, first_seen);
+      const MovedValue second_moved = second.move_values(plan, second_seen);
+      const auto visited = [&plan](ValueTable& table, const Experience& seen, double loss) {
+        const BanditCell cell = table.bank_.cell(seen.cell);
+        return VisitedCell{cell, seen.action,
+                           table.bank_.rule().measure(cell, seen.action, loss, plan.steps)};
+      };
+      const VisitedCell one = visited(first, first_seen, first_moved.loss);
+      const VisitedCell two = visited(second, second_seen, second_moved.loss);
+      first.bank_.rule().apply_two(one, two, plan.steps);
+      const bool first_fell = first.read_value(plan, first_seen.cell) || first_moved.fell;
+      const bool second_fell = second.read_value(plan, second_seen.cell) || second_moved.fell;
+      return {Learned{one.increment, first_fell}, Learned{two.increment, second_fell}};
+    } else {
+      const Learned learned = first.observe(plan, first_seen);
+      return {learned, second.observe(plan, second_seen)};
     }
-    // 9: the loss has no bonus in it
-    const double loss = (plan.scale - target) / plan.scale;
-    return {bank_.update(cell, seen.action, loss, plan.steps), fell};
   }
 
   /// Asks for the memory that a visit of the cell will use.
@@ -116,7 +126,8 @@ class ValueTable {
   /// The average of r + V with no bonus and no cut, half of what can come before the first visit:
   /// an estimate of what the output policy is worth, from the player's own experience.
   [[nodiscard]] std::span<const double> estimates() const noexcept { return part(1); }
-  /// V-tilde_h(s); with the rigorous bonus without its bound. It has no meaning before a visit.
+  /// V-tilde_h(s); with a bonus that has bounds without its bound. It has no meaning before a
+  /// visit.
   [[nodiscard]] std::span<const double> averages() const noexcept { return part(2); }
   /// V from below, where options ask for it; else empty.
   [[nodiscard]] std::span<const double> low_values() const noexcept {
@@ -157,6 +168,46 @@ class ValueTable {
   }
 
  private:
+  struct MovedValue {
+    double loss = 0.0;  ///< what the rule learns from
+    bool fell = false;  ///< V_h(s) is strictly less than before
+  };
+  MovedValue move_values(const VisitPlan& plan, const Experience& seen) noexcept {
+    const std::size_t cell = seen.cell;
+    const double alpha = plan.alpha;
+    const double keep = 1.0 - alpha;
+    const double target = seen.reward + value()[seen.next_cell];
+    if (monotone_) average_policy(cell, alpha);
+    // 7: the average of r + V + beta
+    average()[cell] = keep * average()[cell] + alpha * (target + plan.beta);
+    // 8: cut off at what can still come
+    const double before = value()[cell];
+    if (!reads_estimates_) value()[cell] = std::min(plan.most, average()[cell] + plan.lift);
+    if (monotone_) value()[cell] = std::min(value()[cell], before);
+    const bool fell = value()[cell] < before;
+    estimate()[cell] = keep * estimate()[cell] + alpha * (seen.reward + estimate()[seen.next_cell]);
+    if (pessimistic_) {
+      const double low_target = seen.reward + low()[seen.next_cell] - plan.beta;
+      low_average()[cell] = keep * low_average()[cell] + alpha * low_target;
+      low()[cell] = std::max(0.0, low_average()[cell] - plan.drop);
+    }
+    // 9: the loss has no bonus in it
+    return {(plan.scale - target) / plan.scale, fell};
+  }
+
+  /// V where the rule's estimates bound it, once they have the visit in them. True if it fell.
+  bool read_value(const VisitPlan& plan, std::size_t cell) noexcept {
+    if constexpr (requires(const Rule& rule, const BanditCell& its) { rule.least_estimate(its); }) {
+      if (!reads_estimates_) return false;
+      const double least = bank_.rule().least_estimate(bank_.cell(cell));
+      const double before = value()[cell];
+      const double bound = plan.scale * (1.0 - plan.alpha * least) + plan.lift;
+      value()[cell] = std::clamp(bound, 0.0, plan.most);
+      return value()[cell] < before;
+    }
+    return false;
+  }
+
   void average_policy(std::size_t cell, double alpha) noexcept {
     const std::span<const double> policy = bank_.policy(cell);
     double* const mean = mean_policy_.data() + policy_begin_[cell];
@@ -183,6 +234,7 @@ class ValueTable {
   std::size_t num_cells_;
   bool monotone_;
   bool pessimistic_;
+  bool reads_estimates_;
   bool spread_;
   double stride_;
   std::vector<double> numbers_;
@@ -202,7 +254,7 @@ class VLearner {
 
   [[nodiscard]] Action act(Step h, State s, double u) noexcept {
     const std::size_t cell = seat_.cell(h, s);
-    return table_.act(cell, clock_.plan(cell).visit, u);
+    return table_.act(cell, clock_.plan(cell), u);
   }
   /// After the last step `next` means nothing.
   Learned observe(Step h, State s, Action action, double reward, State next) noexcept {

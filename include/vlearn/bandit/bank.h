@@ -62,6 +62,10 @@ class BanditBank {
     const std::size_t size = rule_.memory_size(place_of(index).num_actions);
     for (std::size_t i = 0; i < size && i < 64; i += 8) __builtin_prefetch(begin + i, 1);
   }
+  /// What is played: u uniform in [0, 1).
+  [[nodiscard]] Action draw(std::size_t index, const VisitSteps& steps, double u) const noexcept {
+    return draw_action(policy(index), steps.floor, u);
+  }
   /// One visit, whose step sizes rule().steps() gives.
   Increment update(std::size_t index,
                    Action action,

@@ -10,7 +10,8 @@
 // where m(b) is the running mean of the losses of b, known before the draw:
 // m(a) += (loss - m(a)) (H + 1)/(H + n(a)), n(a) plays of a, this one included; m starts at 1/2.
 // Control variates make steady losses cheap to learn. Where gamma > 0 they hold on to a stale mean
-// when losses change: no bound covers them.
+// when losses change: no bound covers them. optimistic_rigorous.h uses them otherwise, with a
+// bound.
 //
 // A rule is this class over its Steps: kName, kPotential, gamma(H, B, t) of visit t,
 // rate(H, B, t, gamma) of the policy after it, and xi(H, B, t, iota) where a bound is known.
@@ -31,6 +32,12 @@
 namespace vlearn {
 
 enum class ControlVariate : std::uint8_t { off, on };
+
+/// What sums of squared scores stay below: losses are at most 2^40 each.
+inline constexpr double kMostNoise = 0x1p140;
+[[nodiscard]] inline bool is_within(double x, double low, double high) noexcept {
+  return x >= low && x <= high;
+}
 
 /// Losses are divided by nothing smaller, so that increments stay finite whatever is played.
 inline constexpr double kLeastChance = 0x1p-40;
@@ -57,8 +64,11 @@ class Leader {
 
   [[nodiscard]] VisitSteps steps(std::size_t num_actions, std::uint64_t visit) const noexcept {
     const double gamma = steps_.gamma(horizon_, num_actions, visit);
-    return {alpha_.decay(visit), gamma, steps_.rate(horizon_, num_actions, visit, gamma),
-            alpha_.rate(visit)};
+    VisitSteps steps{alpha_.decay(visit), gamma, steps_.rate(horizon_, num_actions, visit, gamma)};
+    if constexpr (requires { steps_.floor(num_actions, visit); }) {
+      steps.floor = steps_.floor(num_actions, visit);
+    }
+    return steps;
   }
 
   [[nodiscard]] Increment measure(const BanditCell& cell,
@@ -69,17 +79,17 @@ class Leader {
     const double chance = std::max(cell.state[a] + steps.gamma, kLeastChance);
     if constexpr (!kHasMeans) return {static_cast<float>(loss / chance), 0.0F};
     const double surprise = loss - means(cell)[a];
-    const double weight = (horizon_ + 1.0) / (horizon_ + plays(cell)[a] + 1.0);
-    return {static_cast<float>(surprise / chance), static_cast<float>(surprise * weight)};
+    return increment_of(cell, a, surprise, surprise / chance);
   }
 
   [[nodiscard]] std::optional<double> xi(std::size_t num_actions,
                                          std::uint64_t visit,
                                          double iota) const noexcept {
-    if constexpr (!kHasMeans && requires { steps_.xi(horizon_, num_actions, visit, iota); }) {
+    constexpr bool covered = !kHasMeans || requires { Steps::kProvenWithMeans; };
+    if constexpr (covered && requires { steps_.xi(horizon_, num_actions, visit, iota); }) {
       return steps_.xi(horizon_, num_actions, visit, iota);
     }
-    return std::nullopt;  // no bound is known; with control variates none is
+    return std::nullopt;  // no bound is known; with control variates only where the steps say so
   }
 
  protected:
@@ -95,33 +105,48 @@ class Leader {
     for (const double chance : state.first(n)) sum += chance;
     if (!all_in(state.first(n), 0.0, 1.0) || !(std::abs(sum - 1.0) < 1e-9)) return false;
     if constexpr (kHasMeans) {
-      if (!all_in(state.subspan(n, n), -1.0, 2.0)) return false;
-      if (!all_in(state.subspan(2 * n, n), 0.0, 0x1p60)) return false;
+      if (!all_in(state.subspan(kMeansBegin * n, n), -1.0, 2.0)) return false;
+      if (!all_in(state.subspan((kMeansBegin + 1) * n, n), 0.0, 0x1p60)) return false;
     }
     // Losses are at most 2^40 each, and there are fewer than 2^56 of them.
     return all_in(state.subspan(kRowsBegin * n), -0x1p100, 0x1p100);
   }
 
-  static constexpr std::size_t kRowsBegin = kHasMeans ? 3 : 1;  // times B
+  /// Times B: the policy, what some rules keep behind it (roots of rows first), means and plays.
+  static constexpr std::size_t kMeansBegin = [] {
+    if constexpr (requires { Steps::kFrontRows; }) {
+      return Steps::kFrontRows;
+    } else {
+      return requires { Steps::kKeepsRoots; } ? std::size_t{2} : std::size_t{1};
+    }
+  }();
+  static constexpr std::size_t kRowsBegin = kMeansBegin + (kHasMeans ? 2 : 0);
 
   [[nodiscard]] static double* rows(const BanditCell& cell) noexcept {
     return cell.state + kRowsBegin * cell.num_actions;
   }
   /// Null without control variates.
   [[nodiscard]] static double* means(const BanditCell& cell) noexcept {
-    return kHasMeans ? cell.state + cell.num_actions : nullptr;
+    return kHasMeans ? cell.state + kMeansBegin * cell.num_actions : nullptr;
   }
 
   [[nodiscard]] double decay(std::uint64_t visit) const noexcept { return alpha_.decay(visit); }
-  [[nodiscard]] double share(std::uint64_t visit) const noexcept { return alpha_.rate(visit); }
 
-  /// The loss of a visit as its log has it; with control variates.
-  [[nodiscard]] double logged_loss(const BanditCell& cell,
-                                   Action action,
-                                   const Increment& increment) const noexcept {
+  /// With control variates.
+  [[nodiscard]] Increment increment_of(const BanditCell& cell,
+                                       std::size_t action,
+                                       double surprise,
+                                       double score) const noexcept {
+    const double weight = (horizon_ + 1.0) / (horizon_ + plays(cell)[action] + 1.0);
+    return {static_cast<float>(score), static_cast<float>(surprise * weight)};
+  }
+  /// How far the loss of a visit was from its mean, as the log has it; with control variates.
+  [[nodiscard]] double logged_surprise(const BanditCell& cell,
+                                       Action action,
+                                       const Increment& increment) const noexcept {
     const double inverse_weight =
         (horizon_ + plays(cell)[action.index()] + 1.0) * inverse_horizon_plus_1_;
-    return means(cell)[action.index()] + static_cast<double>(increment.mean) * inverse_weight;
+    return static_cast<double>(increment.mean) * inverse_weight;
   }
 
   static void reset_rows(const BanditCell& cell, std::size_t num_rows) noexcept {
@@ -145,7 +170,7 @@ class Leader {
 
  private:
   [[nodiscard]] static double* plays(const BanditCell& cell) noexcept {
-    return cell.state + 2 * cell.num_actions;
+    return cell.state + (kMeansBegin + 1) * cell.num_actions;
   }
 
   AlphaWeights alpha_;
@@ -172,13 +197,16 @@ class FollowLeader : public Leader<Steps, kVariate> {
     return num_actions;
   }
 
+  [[nodiscard]] std::uint64_t snapshot_interval(std::size_t num_actions) const noexcept {
+    return std::max<std::uint64_t>(64, 12 * num_actions);
+  }
+
   void apply(const BanditCell& cell,
              Action action,
              const Increment& increment,
              const VisitSteps& steps) const noexcept {
-    const RowStep step = row_step(steps.decay, action, increment, steps.rate);
-    advance_row(Steps::kPotential, cell.num_actions, step, this->means(cell), this->rows(cell),
-                cell.state);
+    advance_row(Steps::kPotential, cell.num_actions,
+                row_advance({cell, action, increment}, steps.decay, steps.rate));
     this->grow_mean(cell, action, increment);
   }
   void replay(const BanditCell& cell,
@@ -204,6 +232,16 @@ class FollowLeader : public Leader<Steps, kVariate> {
   }
 
  protected:
+  /// apply() for two cells with as many actions.
+  void apply_two(const VisitedCell& first,
+                 const VisitedCell& second,
+                 double decay,
+                 const std::array<double, 2>& rates) const noexcept {
+    advance_two_rows(Steps::kPotential, first.cell.num_actions, row_advance(first, decay, rates[0]),
+                     row_advance(second, decay, rates[1]));
+    this->grow_mean(first.cell, first.action, first.increment);
+    this->grow_mean(second.cell, second.action, second.increment);
+  }
   /// apply() where nobody asks for the policy.
   void add_losses(const BanditCell& cell,
                   Action action,
@@ -215,6 +253,14 @@ class FollowLeader : public Leader<Steps, kVariate> {
   }
 
  private:
+  [[nodiscard]] static RowAdvance row_advance(const VisitedCell& visited,
+                                              double decay,
+                                              double rate) noexcept {
+    return {.step = row_step(decay, visited.action, visited.increment, rate),
+            .means = FollowLeader::means(visited.cell),
+            .losses = FollowLeader::rows(visited.cell),
+            .policy = visited.cell.state};
+  }
   [[nodiscard]] static RowStep row_step(double decay,
                                         Action action,
                                         const Increment& increment,

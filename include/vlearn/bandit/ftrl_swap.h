@@ -61,28 +61,64 @@ class SwapLeader : public Leader<Steps, kVariate> {
   }
   /// Every visit's losses are dealt out to the experts by the policy: nothing can be left out.
   [[nodiscard]] std::size_t forgettable(std::size_t /*num_actions*/) const noexcept { return 0; }
+  /// Each replayed visit costs an elimination.
+  [[nodiscard]] std::uint64_t snapshot_interval(std::size_t num_actions) const noexcept {
+    return std::max<std::uint64_t>(32, num_actions);
+  }
   void replay(const BanditCell& cell,
               std::uint64_t done,
               std::span<const LoggedVisit> log) const noexcept {
-    for (const auto& [action, increment] : log) {
-      apply(cell, action, increment, this->steps(cell.num_actions, ++done));
-    }
+    replay_with(*this, cell, done, log);
   }
 
   void apply(const BanditCell& cell,
              Action action,
              const Increment& increment,
              const VisitSteps& steps) const noexcept {
-    const std::size_t n = cell.num_actions;
-    RowStep step{.decay = steps.decay, .action = action.index(), .rate = steps.rate};
-    for (std::size_t b = 0; b < n; ++b) {
-      step.mean_scale = cell.state[b];
-      step.score = cell.state[b] * static_cast<double>(increment.score);
-      advance_row(Steps::kPotential, n, step, this->means(cell), this->rows(cell) + b * n,
-                  cell.scratch + b * n);
-    }
-    stationary_distribution({cell.scratch, n * n}, {cell.state, n});
+    advance_rows(cell, [&](std::size_t b) {
+      return RowStep{.decay = steps.decay,
+                     .mean_scale = cell.state[b],
+                     .action = action.index(),
+                     .score = cell.state[b] * static_cast<double>(increment.score),
+                     .rate = steps.rate};
+    });
     this->grow_mean(cell, action, increment);
+  }
+
+ protected:
+  /// step_of(b) for every row b, and the policy of the chain that comes out. With other means than
+  /// those of the cell, where given; `shifts` gets RowAdvance::shift of each row, where given.
+  template <class StepOf>
+  void advance_rows(const BanditCell& cell,
+                    const StepOf& step_of,
+                    const double* other_means = nullptr,
+                    double* shifts = nullptr) const noexcept {
+    const std::size_t n = cell.num_actions;
+    const double* const means = other_means != nullptr ? other_means : this->means(cell);
+    const auto row = [&](std::size_t b) -> RowAdvance {
+      double* root = nullptr;
+      if constexpr (SwapLeader::kMeansBegin > 1) root = cell.state + n + b;
+      return {.step = step_of(b),
+              .means = means,
+              .losses = this->rows(cell) + b * n,
+              .policy = cell.scratch + b * n,
+              .root = root,
+              .shift = shifts != nullptr ? shifts + b : nullptr};
+    };
+    std::size_t b = 0;
+    for (; b + 2 <= n; b += 2) advance_two_rows(Steps::kPotential, n, row(b), row(b + 1));
+    if (b < n) advance_row(Steps::kPotential, n, row(b));
+    stationary_distribution({cell.scratch, n * n}, {cell.state, n});
+  }
+  /// apply() of the rule for each visit.
+  template <class Rule>
+  static void replay_with(const Rule& rule,
+                          const BanditCell& cell,
+                          std::uint64_t done,
+                          std::span<const LoggedVisit> log) noexcept {
+    for (const auto& [action, increment] : log) {
+      rule.apply(cell, action, increment, rule.steps(cell.num_actions, ++done));
+    }
   }
 };
 

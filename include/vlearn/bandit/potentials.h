@@ -16,10 +16,15 @@
 // for steps with eta <= 2 gamma, as the rules have. With means, all losses grow, and the
 // exponential waits for the least. Exponents beyond 708 count as 708.
 //
-// y is found by Newton's method from y = 1, where the sum is at least one. The sum is convex and
-// falling in y, so the iterates rise to the root and never pass it but by rounding: no bracket, no
-// bisection. It stops when the sum is within 2^-50 of one, after at most 64 steps; then the
-// policy is divided by its sum.
+// With u_b = 1/(z_b + y) policies are u^p, p = 2 or 1, and y is found from y = 1 on by Newton's and
+// Halley's methods on (sum u^p)^(-1/p). That is a power mean of the z_b + y: concave in y and
+// nearly straight, so few steps lead to the root, and their number depends on the number of actions
+// alone. No branch waits for a result, and rows that are advanced together wait for their divisions
+// together. The last step is taken by the policy itself, to first order:
+//
+//   theta_b = u_b^p - u_b^(p+1) (sum u^p - 1)/(sum u^(p+1))
+//
+// which makes the sum one without a division by it.
 #pragma once
 
 #include <cstddef>
@@ -39,14 +44,25 @@ struct RowStep {
   double rate = 0.0;  ///< eta of the policy that follows
 };
 
+/// A row and where its next policy goes. Arrays do not overlap.
+struct RowAdvance {
+  RowStep step;
+  const double* means = nullptr;  ///< may be null
+  double* losses = nullptr;
+  double* policy = nullptr;
+  double* root = nullptr;   ///< gets y, but for the entropy; may be null
+  double* shift = nullptr;  ///< gets what min G was, but for the entropy; may be null
+};
+
 /// G[b] = decay * G[b] (+ mean_scale * means[b]); G[action] += score; the policy of G; G -= min G.
-/// `means` may be null. At least one action; arrays do not overlap.
-void advance_row(Potential potential,
-                 std::size_t num_actions,
-                 const RowStep& step,
-                 const double* means,
-                 double* losses,
-                 double* policy) noexcept;
+/// At least one action.
+void advance_row(Potential potential, std::size_t num_actions, const RowAdvance& row) noexcept;
+
+/// The same for two rows: two at once take little longer than one.
+void advance_two_rows(Potential potential,
+                      std::size_t num_actions,
+                      const RowAdvance& first,
+                      const RowAdvance& second) noexcept;
 
 /// The same for every step in turn, where nobody wants the policies.
 void advance_losses(std::size_t num_actions,

@@ -5,10 +5,13 @@
 // that knows step sizes; its state lies in memory that somebody else owns, so that a checkpoint
 // writes an array and a history replays one.
 //
-//   policy(cell)                            what is played: a distribution over B actions
+//   policy(cell)                            what is returned: a distribution over B actions
 //   steps(B, t)                             step sizes of visit t, alike for all cells and players
 //   measure(cell, action, loss, steps)      what a visit, its loss in [0, 1], will add to the state
 //   apply(cell, action, increment, steps)   adds it, and computes the next policy
+//
+// What is played is the policy with a floor under every action, VisitSteps::floor, where a rule has
+// one: draw_action().
 //
 // Visits count from 1. An increment is rounded to float32 before it is used, and that is exactly
 // what is handed out: who applies the increments of a log to a fresh cell gets the same state, bit
@@ -27,6 +30,7 @@
 #include <string_view>
 
 #include "vlearn/core/id.h"
+#include "vlearn/core/random.h"
 
 namespace vlearn {
 
@@ -56,13 +60,40 @@ struct LoggedVisit {
   friend bool operator==(const LoggedVisit&, const LoggedVisit&) = default;
 };
 
+/// A cell and what its visit adds.
+struct VisitedCell {
+  BanditCell cell;
+  Action action;
+  Increment increment;
+};
+
 /// The step sizes of one visit.
 struct VisitSteps {
   double decay = 0.0;  ///< w_{t-1} / w_t
   double gamma = 0.0;  ///< implicit exploration: what is added to the chance of the action
   double rate = 0.0;   ///< eta of the policy that follows
-  double share = 0.0;  ///< alpha_t of the rule's own averages
+  double floor = 0.0;  ///< the chance that every action is played with at least
 };
+
+/// The chance that an action is played with, where every action has the floor.
+[[nodiscard]] inline double played_chance(std::span<const double> policy,
+                                          std::size_t action,
+                                          double floor) noexcept {
+  return (1.0 - to_double(policy.size()) * floor) * policy[action] + floor;
+}
+
+/// An action of what is played: u uniform in [0, 1), a floor of at most 1/B.
+[[nodiscard]] inline Action draw_action(std::span<const double> policy,
+                                        double floor,
+                                        double u) noexcept {
+  if (floor == 0.0) return Action(sample(policy, u));
+  double sum = 0.0;
+  for (std::size_t b = 0; b + 1 < policy.size(); ++b) {
+    sum += played_chance(policy, b, floor);
+    if (u < sum) return Action(b);
+  }
+  return Action(policy.size() - 1);
+}
 
 template <class R>
 concept BanditRule = requires(const R& rule,
@@ -90,6 +121,8 @@ concept BanditRule = requires(const R& rule,
   /// How many of the first numbers of a state a snapshot need not keep, because the next visit of a
   /// log computes them anew.
   { rule.forgettable(num_actions) } noexcept -> std::same_as<std::size_t>;
+  /// How many visits lie between two snapshots.
+  { rule.snapshot_interval(num_actions) } noexcept -> std::same_as<std::uint64_t>;
   /// Whether a state is one that updates may leave: policies are distributions, and nothing will
   /// overflow. For states that come from outside.
   { rule.sound(cell) } noexcept -> std::same_as<bool>;

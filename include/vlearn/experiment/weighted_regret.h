@@ -196,19 +196,18 @@ template <class Rule>
   }
 }
 
-/// The policy that actions are drawn from at a visit: the one that the rule returns, unless it says
-/// that it plays another one. `room` has place for it. The one place that knows how rules say so.
+/// The policy that actions are drawn from at a visit: the one that the rule returns, with the floor
+/// of the visit. `room` has place for it.
 template <class Rule>
 [[nodiscard]] std::span<const double> played_policy(const Rule& rule,
                                                     const BanditCell& cell,
                                                     const VisitSteps& steps,
                                                     std::span<double> room) noexcept {
-  if constexpr (requires { rule.put_played(cell, steps, room); }) {
-    rule.put_played(cell, steps, room);
-    return room;
-  } else {
-    return rule.policy(cell);
+  const std::span<const double> policy = rule.policy(cell);
+  for (std::size_t b = 0; b < policy.size(); ++b) {
+    room[b] = played_chance(policy, b, steps.floor);
   }
+  return room;
 }
 
 /// Whose regret counts, where a rule plays another policy than it returns.

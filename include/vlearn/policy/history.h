@@ -39,7 +39,7 @@ struct PolicyHeader {
   Target target = Target::cce;  ///< nash: every player draws its own indices
   std::string rule = {};        ///< as run/dispatch.cpp names it
   bool control_variate = false;
-  double rule_parameter = 0.0;  ///< of the rigorous rules: log(4 m H S K / delta)
+  double rule_parameter = 0.0;  ///< of the rigorous rules: BonusSchedule::log_events()
   std::uint64_t weights = 0;    ///< c of the output weights (c + 1)/(c + n); the paper's is H
   std::uint64_t segment_episodes = 0;
   std::string game_hash = {};

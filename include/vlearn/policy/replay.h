@@ -60,14 +60,6 @@ class Replayer {
   Replayer() = default;
 };
 
-/// Where bandits replay cheaply, a snapshot costs 2/3 byte per visit for each number that it keeps
-/// of an action. Where each replayed visit costs an elimination, there are more of them.
-template <BanditRule Rule>
-[[nodiscard]] std::uint64_t interval_of(const Rule& rule, std::size_t num_actions) noexcept {
-  if (rule.forgettable(num_actions) > 0) return std::max<std::uint64_t>(64, 12 * num_actions);
-  return std::max<std::uint64_t>(32, num_actions);
-}
-
 template <BanditRule Rule>
 class RuleReplayer final : public Replayer {
  public:
@@ -77,7 +69,7 @@ class RuleReplayer final : public Replayer {
     return rule_.memory_size(num_actions) - rule_.forgettable(num_actions);
   }
   [[nodiscard]] std::uint64_t snapshot_interval(std::size_t num_actions) const noexcept override {
-    return interval_of(rule_, num_actions);
+    return rule_.snapshot_interval(num_actions);
   }
   void policy(std::uint64_t done,
               std::span<const double> snapshot,

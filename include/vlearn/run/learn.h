@@ -40,9 +40,9 @@ struct LearnConfig {
 /// Throws Error (usage) that names the field where a choice is no enumerator of its type.
 void check_choices(const LearnConfig& config);
 
-/// The output that suits a preset in a game. Of `paper` and `rigorous` the nested policy, which
-/// their theorems are about. Of others the averages for nash, whose gap is known exactly; of `fast`
-/// the Markov mixture where joint actions can be listed; else the nested policy.
+/// The output that suits a preset in a game. Of `paper`, `rigorous` and `proven` the nested
+/// policy, which their theorems are about. Of others the averages for nash, whose gap is known
+/// exactly; of `fast` the Markov mixture where joint actions can be listed; else the nested policy.
 [[nodiscard]] CertifiedOutput natural_output(const AnyGame& game, Preset preset, Target target);
 /// c of its weights, for LearnerOptions; nothing: H.
 [[nodiscard]] std::optional<std::uint64_t> natural_weights(Preset preset,

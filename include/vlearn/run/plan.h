@@ -16,6 +16,11 @@
 //   W (S/K) (1 + sum_{n=1..K/S} g_n),    W = sum_h (1 + 1/H)^(h-1) H_h
 //   g_n = b_{h,n}/H_h + sqrt(iota Q_n/2),   iota = log(4 A m H S K / delta), for CE with A^2
 //
+// So has the preset `proven`, whose g_n (docs/theory/optimistic_rule.md) bounds V - V_low where
+// that is positive:
+//
+//   W (S/K) (1 + sum_{n=1..K/S} min(1, g_n)),   iota = log(4 m H S K / delta)
+//
 // What is not guaranteed: that fewer episodes do not do. These are upper bounds for the worst game
 // of its size; a certificate of what was learned is usually much better.
 #pragma once
@@ -49,11 +54,11 @@ enum class Theorem : std::uint8_t { single_agent = 4, nash = 5, cce = 6, ce = 7,
 
 struct PlannedRun {
   Theorem theorem = Theorem::cce;
-  Preset preset = Preset::paper;  ///< or rigorous, whose bound takes the place of the theorem's
+  Preset preset = Preset::paper;  ///< or rigorous or proven, whose bound takes its place
   Target target = Target::cce;
   std::string promise;
   std::string formula;
-  std::optional<double> constant;            ///< c; the preset rigorous has none
+  std::optional<double> constant;            ///< c; the presets rigorous and proven have none
   double iota = 0.0;                         ///< at K episodes
   std::optional<std::uint64_t> episodes;     ///< K; nothing above kMostPlannedEpisodes
   double episodes_log10 = 0.0;               ///< log10 K, however large
@@ -63,8 +68,8 @@ struct PlannedRun {
 /// 2^63 - 1, about 9.2e18.
 inline constexpr std::uint64_t kMostPlannedEpisodes = (std::uint64_t{1} << 63U) - 1;
 
-/// What the proof of a theorem, or of the preset rigorous in its place, bounds the gap with after
-/// K >= 1 episodes, for rewards in [0, 1]. Theorem 8 has no rigorous bound: the paper's only.
+/// What the proof of a theorem, or of the preset rigorous or proven in its place, bounds the gap
+/// with after K >= 1 episodes, for rewards in [0, 1]. Theorem 8 has the paper's bound only.
 [[nodiscard]] double gap_bound(Theorem theorem,
                                Preset preset,
                                const PlanOptions& options,
@@ -81,7 +86,11 @@ inline constexpr std::uint64_t kMostPlannedEpisodes = (std::uint64_t{1} << 63U) 
 /// 1 % too much in all where H <= 100.
 [[nodiscard]] double sum_of_rigorous_bounds(bool swap, const PlanOptions& options, double episodes);
 
-/// One run for each theorem that the game has, each followed by the rigorous one if there is such.
+/// The sum over n = 1..K/S of min(1, g_n) of the preset proven, added up as above.
+[[nodiscard]] double sum_of_proven_bounds(bool swap, const PlanOptions& options, double episodes);
+
+/// One run for each theorem that the game has, each followed by the rigorous and the proven one if
+/// there are such.
 /// K is the smallest for which gap_bound(), in doubles, is at most eps: above 2^53 it is one of the
 /// K that round to the same double.
 /// Throws Error (usage) for options out of range.

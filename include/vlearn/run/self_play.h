@@ -142,7 +142,7 @@ class SelfPlay {
                                                              "play.mean_policies"};
   void log_visit(std::size_t player, std::size_t cell, const LoggedVisit& visit);
   [[nodiscard]] std::uint64_t interval(std::size_t kind, std::size_t cell) const noexcept {
-    return interval_of(rule(), seats_[kind].num_actions[cell]);
+    return rule().snapshot_interval(seats_[kind].num_actions[cell]);
   }
   /// Tables of thousands of players lie far apart in memory: those of players to come are asked for
   /// while others learn.
@@ -226,11 +226,11 @@ void SelfPlay<Rule>::play_episode(Episode k, Watch&& watch) {
     now.cell = seat.cell(h, s);
     // 5: take actions, observe rewards and the next state
     const std::size_t draw = draw_of(h);
-    const std::uint64_t visit = clocks_.front().plan(now.cell).visit;
     for_players([&](std::size_t begin, std::size_t end) {
       for (std::size_t j = begin; j < end; ++j) {
         if (j + kFarAhead < end) tables_[j + kFarAhead].fetch(now.cell);
-        now.joint[j] = tables_[j].act(now.cell, visit, ahead_.uniform(draw + 1 + j));
+        const VisitPlan& plan = clocks_[clock_of_[j]].plan(now.cell);
+        now.joint[j] = tables_[j].act(now.cell, plan, ahead_.uniform(draw + 1 + j));
       }
     });
     const PhiloxBlock transition = ahead_.block(draw);
@@ -253,13 +253,26 @@ void SelfPlay<Rule>::learn(const Taken& taken) {
   const std::size_t cell = taken.cell;
   if (log_ != nullptr) log_->begin_visit(cell);
   for_players([&](std::size_t begin, std::size_t end) {
-    for (std::size_t j = begin; j < end; ++j) {
-      if (j + kFarAhead < end) tables_[j + kFarAhead].fetch(taken.cell);
-      const Experience seen{taken.h, taken.cell, taken.joint[j], taken.rewards[j], taken.next_cell};
-      const Learned learned = tables_[j].observe(clocks_[clock_of_[j]].plan(taken.cell), seen);
+    const auto seen = [&](std::size_t j) {
+      return Experience{taken.h, taken.cell, taken.joint[j], taken.rewards[j], taken.next_cell};
+    };
+    const auto keep = [&](std::size_t j, const Learned& learned) {
       if (log_ != nullptr) log_visit(j, taken.cell, {taken.joint[j], learned.increment});
       earned_[j] += taken.rewards[j];
       if (!outputs_.empty()) value_fell_[j] = learned.value_fell;
+    };
+    for (std::size_t j = begin; j < end; ++j) {
+      if (j + kFarAhead < end) tables_[j + kFarAhead].fetch(taken.cell);
+      const VisitPlan& plan = clocks_[clock_of_[j]].plan(taken.cell);
+      if (j + 1 < end && clock_of_[j] == clock_of_[j + 1]) {
+        if (j + 1 + kFarAhead < end) tables_[j + 1 + kFarAhead].fetch(taken.cell);
+        const auto [learned, next_learned] =
+            ValueTable<Rule>::observe_two(plan, tables_[j], seen(j), tables_[j + 1], seen(j + 1));
+        keep(j, learned);
+        keep(++j, next_learned);
+      } else {
+        keep(j, tables_[j].observe(plan, seen(j)));
+      }
     }
   });
   if (!outputs_.empty()) keep_outputs(cell);

@@ -11,7 +11,8 @@
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
 #include "vlearn/bandit/log_barrier.h"
-#include "vlearn/bandit/noise_scaled.h"
+#include "vlearn/bandit/optimistic.h"
+#include "vlearn/bandit/optimistic_rigorous.h"
 #include "vlearn/bandit/rigorous.h"
 #include "vlearn/bandit/tsallis.h"
 
@@ -47,8 +48,12 @@ auto with_rule(const RuleChoice& choice, const Use& use) {
     case RuleName::exp3_ix: return with_variates<Exp3Ix>(choice, use);
     case RuleName::tsallis: return with_variates<Tsallis>(choice, use);
     case RuleName::log_barrier: return with_variates<LogBarrier>(choice, use);
-    case RuleName::noise_scaled: return use(NoiseScaled());
-    case RuleName::noise_scaled_swap: return use(NoiseScaledSwap());
+    case RuleName::optimistic: return use(Optimistic());
+    case RuleName::optimistic_swap: return use(OptimisticSwap());
+    case RuleName::optimistic_rigorous:
+      return use(OptimisticRigorous(choice.horizon, {log_events}));
+    case RuleName::optimistic_swap_rigorous:
+      return use(OptimisticSwapRigorous(choice.horizon, {log_events}));
     case RuleName::ftrl: break;
   }
   return with_variates<Ftrl>(choice, use);

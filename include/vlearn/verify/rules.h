@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace vlearn {
 
@@ -25,24 +26,25 @@ class ReplayedRule {
     std::string_view name;
     bool control_variate = false;
     std::uint64_t horizon = 1;
-    double parameter = 0.0;  ///< log(4 m H S K / delta) of the rigorous rules
+    double parameter = 0.0;  ///< of the rigorous rules: policy_format.md has it
   };
   /// Nothing for a name that is not known, and for a rule that needs control variates and has none.
   [[nodiscard]] static std::optional<ReplayedRule> make(const Options& options);
 
   /// Numbers in a state: the policy first.
   [[nodiscard]] std::size_t state_size(std::size_t num_actions) const noexcept {
-    return num_actions * (1 + (options_.control_variate ? 2 : 0) + (swap_ ? num_actions : 1)) +
-           (noise_scaled_ ? 2 : 0);
+    const std::size_t rows = swap_ ? num_actions : 1;
+    return num_actions * (policies() + (options_.control_variate ? 2 : 0) + rows) + noises() * rows;
   }
   /// Of these a snapshot has the last ones.
   [[nodiscard]] std::size_t snapshot_size(std::size_t num_actions) const noexcept {
-    return state_size(num_actions) - (swap_ ? 0 : num_actions);
+    return state_size(num_actions) - (swap_ && noises() == 0 ? 0 : policies() * num_actions);
   }
   /// A snapshot follows each multiple of so many visits.
   [[nodiscard]] std::uint64_t snapshot_interval(std::size_t num_actions) const noexcept;
-  /// Whether a snapshot is what a replay has come to: the same numbers, and of rules for swap
-  /// regret, whose losses depend on policies, nearly the same.
+  /// Whether a snapshot is what a replay has come to: the same numbers. Of rules for swap regret
+  /// and of optimistic-rigorous, whose losses depend on policies, and of D and M, which have sums
+  /// whose order is not part of the format, nearly the same.
   [[nodiscard]] bool agree(std::span<const double> replayed,
                            std::span<const double> snapshot) const noexcept;
 
@@ -75,31 +77,64 @@ class ReplayedRule {
     exp3_ix,
     tsallis,
     log_barrier,
-    noise_scaled,
-    noise_scaled_swap,
+    optimistic,
+    optimistic_swap,
+    optimistic_rigorous,
+    optimistic_swap_rigorous,
   };
   ReplayedRule(Name name, const Options& options)
       : name_(name),
         swap_(name == Name::ftrl_swap || name == Name::ftrl_swap_rigorous ||
-              name == Name::noise_scaled_swap),
-        noise_scaled_(name == Name::noise_scaled || name == Name::noise_scaled_swap),
-        memory_(noise_scaled_ ? 3.0 : static_cast<double>(options.horizon)),
+              name == Name::optimistic_swap || name == Name::optimistic_swap_rigorous),
+        optimistic_(name == Name::optimistic || name == Name::optimistic_swap),
+        cuts_means_(name == Name::optimistic_rigorous || name == Name::optimistic_swap_rigorous),
+        memory_(optimistic_ ? (swap_ ? 3.0 : 2.0) : static_cast<double>(options.horizon)),
         options_(options) {}
 
   [[nodiscard]] double rate(std::size_t num_actions, std::uint64_t visit) const noexcept;
   void policy_of(std::span<const double> losses,
                  double rate,
                  std::span<double> policy) const noexcept;
-  /// Moves mean and variance of the losses, the last two numbers of a state, and gives the noise
-  /// that the step of this visit is divided by. Means of actions are still those before it.
-  [[nodiscard]] double noise_after(std::size_t num_actions,
+  /// Moves D and M of every row, the last numbers of a state, by a visit. Means of actions, losses
+  /// and policy are still those before it.
+  void add_noise(std::size_t num_actions,
+                 std::uint64_t visit,
+                 const Logged& logged,
+                 std::span<double> state) const;
+  /// eta of a row after a visit, of rules whose steps are scaled by its noise.
+  [[nodiscard]] double scaled_rate(std::size_t num_actions,
                                    std::uint64_t visit,
-                                   const Logged& logged,
-                                   std::span<double> state) const;
+                                   std::size_t row,
+                                   std::span<const double> state) const noexcept;
+  /// The chance that the expert of a row gave an action at a visit, from a state before it.
+  [[nodiscard]] double row_chance(std::size_t num_actions,
+                                  std::uint64_t visit,
+                                  std::size_t row,
+                                  std::size_t action,
+                                  std::span<const double> state) const noexcept;
+  /// nu of a visit, of rules that cut means.
+  [[nodiscard]] double nu(std::size_t num_actions, std::uint64_t visit) const noexcept;
+  /// Means as the visit uses them, of rules that cut them; and what it adds to D of every row.
+  [[nodiscard]] std::vector<double> cut_means(std::size_t num_actions,
+                                              std::uint64_t visit,
+                                              std::span<const double> state) const;
+  void add_cut_noise(std::size_t num_actions,
+                     std::uint64_t visit,
+                     const Logged& logged,
+                     std::span<const double> cut,
+                     std::span<double> state) const;
+  /// Times B: what a state begins with and a snapshot leaves out, the policy; of the optimistic
+  /// rules for swap regret the largest chance of every row too.
+  [[nodiscard]] std::size_t policies() const noexcept { return swap_ && noises() > 0 ? 2 : 1; }
+  /// Numbers of a row that say how noisy it is: D and M, or D.
+  [[nodiscard]] std::size_t noises() const noexcept {
+    return optimistic_ ? 2 : static_cast<std::size_t>(cuts_means_);
+  }
 
   Name name_;
   bool swap_;
-  bool noise_scaled_;
+  bool optimistic_;
+  bool cuts_means_;
   double memory_;  // c of the weights: H, or that of the rule
   Options options_;
 };

@@ -47,8 +47,11 @@ Rows advanced(Potential potential,
   const std::vector<double> all_means = guarded(means);
   std::vector<double> all_losses = guarded(losses);
   std::vector<double> all_policy = guarded(std::vector<double>(losses.size(), 0.0));
-  advance_row(potential, losses.size(), step, means.empty() ? nullptr : all_means.data() + kGuard,
-              all_losses.data() + kGuard, all_policy.data() + kGuard);
+  advance_row(potential, losses.size(),
+              {.step = step,
+               .means = means.empty() ? nullptr : all_means.data() + kGuard,
+               .losses = all_losses.data() + kGuard,
+               .policy = all_policy.data() + kGuard});
   return {inner(all_losses), inner(all_policy)};
 }
 
@@ -86,7 +89,7 @@ TEST(Potentials, EverySizeAndWidthEqualsThePlainLoops) {
         const double least = *std::min_element(wanted.begin(), wanted.end());
         for (double& loss : lowered) loss -= least;
         const std::vector<double> policy =
-            test::plain_policy(potential, with_means ? lowered : wanted, step.rate);
+            test::plain_policy(potential, with_means ? lowered : wanted, step.rate).theta;
         for (const std::string& target : simd_targets()) {
           use_simd_target(target);
           const Rows rows = advanced(potential, step, means, losses);

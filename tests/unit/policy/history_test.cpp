@@ -20,7 +20,8 @@
 #include "vlearn/bandit/ftrl.h"
 #include "vlearn/bandit/ftrl_swap.h"
 #include "vlearn/bandit/log_barrier.h"
-#include "vlearn/bandit/noise_scaled.h"
+#include "vlearn/bandit/optimistic.h"
+#include "vlearn/bandit/optimistic_rigorous.h"
 #include "vlearn/bandit/rigorous.h"
 #include "vlearn/bandit/tsallis.h"
 #include "vlearn/core/hash.h"
@@ -97,11 +98,17 @@ TEST(History, GivesBackEveryPolicyOfEveryRule) {
   expect_same(run_of<Tsallis<on>>(game, RuleName::tsallis, true, 1000));
   expect_same(run_of<LogBarrier<>>(game, RuleName::log_barrier, false, 1000));
   expect_same(run_of<LogBarrier<on>>(game, RuleName::log_barrier, true, 1000));
+  const LearnerOptions cce = preset_options(Preset::proven, Target::cce);
+  const LearnerOptions ce = preset_options(Preset::proven, Target::ce);
+  const double events = BonusSchedule(cce, seat_of(game.frame(), Player(0))).log_events();
+  const std::uint64_t horizon = game.frame().horizon();
+  expect_same(record(GameRef(game), OptimisticRigorous(horizon, {events}), cce, 1000, 256));
+  expect_same(record(GameRef(game), OptimisticSwapRigorous(horizon, {events}), ce, 1000, 256));
   // The fast preset, whose rules do not look at the horizon.
   expect_same(
-      record(GameRef(game), NoiseScaled(), preset_options(Preset::fast, Target::cce), 1000, 256));
-  expect_same(record(GameRef(game), NoiseScaledSwap(), preset_options(Preset::fast, Target::ce),
-                     1000, 256));
+      record(GameRef(game), Optimistic(), preset_options(Preset::fast, Target::cce), 1000, 256));
+  expect_same(
+      record(GameRef(game), OptimisticSwap(), preset_options(Preset::fast, Target::ce), 1000, 256));
 }
 
 TEST(History, HoldsManyActionsAndManySteps) {
@@ -348,7 +355,8 @@ TEST(History, KnowsItsRulesByName) {
 }
 
 TEST(History, RefusesRulesWithoutTheControlVariatesThatTheyNeed) {
-  for (const char* rule : {"noise-scaled", "noise-scaled-swap"}) {
+  for (const char* rule :
+       {"optimistic", "optimistic-swap", "optimistic-rigorous", "optimistic-swap-rigorous"}) {
     PolicyHeader header = header_of(2, 3, 4);
     header.rule = rule;
     const std::string problem =

@@ -91,6 +91,7 @@ std::vector<Case> cases() {
   }
   for (const Target target : {Target::cce, Target::ce}) {
     cases.push_back({"rigorous", kFour, preset_options(Preset::rigorous, target)});
+    cases.push_back({"proven", kFour, preset_options(Preset::proven, target)});
     cases.push_back({"fast", kFour, preset_options(Preset::fast, target)});
   }
   LearnerOptions monotone = preset_options(Preset::rigorous, Target::nash);

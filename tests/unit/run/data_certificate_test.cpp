@@ -27,11 +27,14 @@ namespace {
 using test::error_of;
 using test::kDelta;
 
-LearnerOptions rigorous(Target target, std::uint64_t episodes) {
-  LearnerOptions options = preset_options(Preset::rigorous, target);
+LearnerOptions options_of(Preset preset, Target target, std::uint64_t episodes) {
+  LearnerOptions options = preset_options(preset, target);
   options.delta = kDelta;
   options.horizon_episodes = episodes;
   return options;
+}
+LearnerOptions rigorous(Target target, std::uint64_t episodes) {
+  return options_of(Preset::rigorous, target, episodes);
 }
 
 Certificate exact_of(const AnyGame& game,
@@ -63,7 +66,7 @@ void expect_bounds(const Certificate& data, const Certificate& exact) {
   }
 }
 
-TEST(DataCertificate, BoundsWhatTheLawSays) {
+void expect_certificates(Preset preset) {
   struct Case {
     const char* game;
     Target target;
@@ -79,7 +82,7 @@ TEST(DataCertificate, BoundsWhatTheLawSays) {
     SCOPED_TRACE(one.game);
     const AnyGame game = make_game(one.game);
     const Frame& frame = frame_of(game);
-    const LearnerOptions options = rigorous(one.target, one.episodes);
+    const LearnerOptions options = options_of(preset, one.target, one.episodes);
     const auto trainer = make_trainer(GameRef(std::get<DenseGame>(game)), options, 31);
     RunCertifier certifier(game, one.target, frame.horizon());
     trainer->watch([&](Step h, State s, const Profile& play) { certifier.visit(h, s, play); });
@@ -101,6 +104,11 @@ TEST(DataCertificate, BoundsWhatTheLawSays) {
     EXPECT_EQ(best->start, CertifiedStart::last);  // values shrink as they learn
     EXPECT_LT(best->gap_upper, uniform->gap_upper);
   }
+}
+
+TEST(DataCertificate, BoundsWhatTheLawSays) { expect_certificates(Preset::rigorous); }
+TEST(DataCertificate, OfThePresetProvenBoundsWhatTheLawSays) {
+  expect_certificates(Preset::proven);
 }
 
 /// Two states to begin in, one of them rare.

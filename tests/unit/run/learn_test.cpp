@@ -169,8 +169,8 @@ TEST(Trainer, RefusesWhatHasNoGuarantee) {
   };
   says(flaw([](LearnerOptions& o) { o.control_variate = false; }), "needs control variates");
   says(flaw([](LearnerOptions& o) { o.control_variate = false; }, Target::ce),
-       "'noise-scaled-swap' needs control variates");
-  says(flaw([](LearnerOptions& o) { o.rule = RuleName::noise_scaled; }, Target::ce), "swap regret");
+       "'optimistic-swap' needs control variates");
+  says(flaw([](LearnerOptions& o) { o.rule = RuleName::optimistic; }, Target::ce), "swap regret");
   says(flaw([](LearnerOptions& o) { o.pessimistic = true; }), "the paper's weights only");
   says(flaw([](LearnerOptions& o) { o.monotone = true; }, Target::nash),
        "the paper's weights only");
@@ -180,6 +180,20 @@ TEST(Trainer, RefusesWhatHasNoGuarantee) {
     o.pessimistic = true;
   };
   says(flaw(bounded), "fine");
+  // What values that are read off estimates cannot be combined with.
+  options = preset_options(Preset::proven, Target::nash);
+  EXPECT_EQ(flaw_of(options), std::nullopt);
+  options.monotone = true;
+  says(flaw_of(options).value_or("fine"), "not monotone");
+  options = preset_options(Preset::proven, Target::cce);
+  options.rule = RuleName::optimistic;
+  says(flaw_of(options).value_or("fine"), "'optimistic' bound no values");
+  options = preset_options(Preset::proven, Target::cce);
+  options.value_weights = ValueWeights::step;
+  says(flaw_of(options).value_or("fine"), "the paper's weights only");
+  options = preset_options(Preset::proven, Target::ce);
+  options.control_variate = false;
+  says(flaw_of(options).value_or("fine"), "'optimistic-swap-rigorous' needs control variates");
   for (const std::uint64_t weights : {std::uint64_t{0}, kMaxSteps}) {
     says(flaw([&](LearnerOptions& o) { o.output_weights = weights; }), "output weights");
   }
@@ -203,6 +217,16 @@ TEST(Presets, AreWhatTheyAreCalled) {
   late.horizon_episodes = 999;
   EXPECT_NE(guarantee_of(late, 1000).find("none"), std::string::npos);
   EXPECT_NE(guarantee_of(late, 999).find("upper and lower"), std::string::npos);
+  const LearnerOptions proven = preset_options(Preset::proven, Target::ce);
+  EXPECT_EQ(proven.rule, RuleName::optimistic_swap_rigorous);
+  EXPECT_EQ(preset_options(Preset::proven, Target::nash).rule, RuleName::optimistic_rigorous);
+  EXPECT_EQ(guarantee_of(proven, 1000), guarantee_of(rigorous, 1000));
+  LearnerOptions by_horizon = proven;
+  by_horizon.loss_scale = LossScale::paper;
+  EXPECT_NE(guarantee_of(by_horizon, 1000).find("none"), std::string::npos);
+  LearnerOptions without = proven;
+  without.bonus = Bonus::rigorous;
+  EXPECT_NE(guarantee_of(without, 1000).find("none"), std::string::npos);
   LearnerOptions other_rule = preset_options(Preset::rigorous, Target::cce);
   other_rule.rule = RuleName::tsallis;
   EXPECT_NE(guarantee_of(other_rule, 1000).find("none"), std::string::npos);
@@ -215,8 +239,8 @@ TEST(Presets, AreWhatTheyAreCalled) {
 
 TEST(Presets, OfWhichTheFastOneHasNoGuarantee) {
   const LearnerOptions fast = preset_options(Preset::fast, Target::nash);
-  EXPECT_EQ(fast.rule, RuleName::noise_scaled);
-  EXPECT_EQ(preset_options(Preset::fast, Target::ce).rule, RuleName::noise_scaled_swap);
+  EXPECT_EQ(fast.rule, RuleName::optimistic);
+  EXPECT_EQ(preset_options(Preset::fast, Target::ce).rule, RuleName::optimistic_swap);
   EXPECT_TRUE(fast.control_variate);
   EXPECT_EQ(fast.bonus, Bonus::visits);
   EXPECT_EQ(fast.bonus_constant, usual_constant(Bonus::visits));
@@ -225,7 +249,7 @@ TEST(Presets, OfWhichTheFastOneHasNoGuarantee) {
   EXPECT_FALSE(has_bounds(fast));
   EXPECT_NE(guarantee_of(fast, 1000).find("none"), std::string::npos);
   // Proofs are about independent draws, and about the paper's weights of values and output.
-  for (const Preset preset : {Preset::paper, Preset::rigorous}) {
+  for (const Preset preset : {Preset::paper, Preset::rigorous, Preset::proven}) {
     const LearnerOptions proven = preset_options(preset, Target::cce);
     EXPECT_EQ(guarantee_of(proven, 1000).find("none"), std::string::npos);
     LearnerOptions other = proven;

@@ -92,30 +92,32 @@ TEST(ReplayedRules, KnowNoOthers) {
 }
 
 TEST(ReplayedRules, KnowNoScaleOfNoiseWithoutControlVariates) {
-  for (const char* name : {"noise-scaled", "noise-scaled-swap"}) {
+  for (const char* name :
+       {"optimistic", "optimistic-swap", "optimistic-rigorous", "optimistic-swap-rigorous"}) {
     EXPECT_FALSE(ReplayedRule::make({.name = name})) << name;
     EXPECT_TRUE(ReplayedRule::make({.name = name, .control_variate = true})) << name;
   }
 }
 
-/// theta, means, plays, losses, and then mean and variance of all losses; one action's log by hand.
+/// theta, means, plays, losses, and then D and M; one action's log by hand.
 TEST(ReplayedRules, MeasureTheNoiseOfLosses) {
   const std::optional<ReplayedRule> rule =
-      ReplayedRule::make({.name = "noise-scaled", .control_variate = true, .horizon = 9});
+      ReplayedRule::make({.name = "optimistic", .control_variate = true, .horizon = 9});
   ASSERT_TRUE(rule);
   EXPECT_EQ(rule->state_size(1), 6U);
   EXPECT_EQ(rule->snapshot_size(1), 5U);
   EXPECT_EQ(rule->snapshot_interval(3), 64U);
   std::vector<double> state(6);
   rule->reset(1, state);
-  // Losses 0.75 and 0.25: weights 1 and 4/5 of the mean of the action, and of all losses.
+  // Losses 0.75 and 0.25, which are 0.25 above and 0.5 below the mean; it moves by 3/3 and 3/4 of
+  // that. D gets |s|^1.5 |score|^0.5, and keeps (1/3)^2 of what it had.
   rule->advance(1, 1, {.action = 0, .score = 0.25, .mean = 0.25}, state);
-  EXPECT_EQ(state, (std::vector<double>{1.0, 0.75, 1.0, 0.0, 0.75, 0.0}));
-  rule->advance(1, 2, {.action = 0, .score = -0.5, .mean = -0.5 * 0.8}, state);
-  EXPECT_NEAR(state[1], 0.35, 1e-15);
+  EXPECT_EQ(state, (std::vector<double>{1.0, 0.75, 1.0, 0.0, 0.0625, 0.0}));
+  rule->advance(1, 2, {.action = 0, .score = -0.5, .mean = -0.5 * 0.75}, state);
+  EXPECT_NEAR(state[1], 0.375, 1e-15);
   EXPECT_EQ(state[2], 2.0);
-  EXPECT_NEAR(state[4], 0.35, 1e-15);
-  EXPECT_NEAR(state[5], 0.2 * 0.8 * 0.25, 1e-15);
+  EXPECT_NEAR(state[4], 0.0625 / 9.0 + 0.25, 1e-15);
+  EXPECT_NEAR(state[5], 0.25, 1e-15);
 }
 
 /// A policy file is cut, and each of its bytes turned: all of it is refused, none of it crashes.
