@@ -43,7 +43,9 @@ LearnerOptions preset_options(Preset preset, Target target) noexcept {
       if (target != Target::ce) options.rule = RuleName::tsallis;
       break;
     case Preset::fast:
-      options.rule = target == Target::ce ? RuleName::optimistic_swap : RuleName::optimistic;
+      options.rule = target == Target::ce     ? RuleName::optimistic_swap
+                     : target == Target::nash ? RuleName::optimistic_nash
+                                              : RuleName::optimistic;
       options.control_variate = true;
       options.bonus = Bonus::visits;
       options.bonus_constant = kVisitsBonusConstant;

@@ -61,6 +61,7 @@ std::string_view proof_of(RuleName rule) noexcept {
     case RuleName::tsallis:
     case RuleName::log_barrier:
     case RuleName::optimistic:
+    case RuleName::optimistic_nash:
     case RuleName::optimistic_swap: break;
   }
   return "no proof: measured only";

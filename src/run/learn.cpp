@@ -82,7 +82,8 @@ std::optional<std::uint64_t> natural_weights(Preset preset,
                                              std::size_t horizon) {
   // The constants of docs/sample_efficiency.md.
   if (preset != Preset::fast) return std::nullopt;
-  if (output != CertifiedOutput::nested) return 2;
+  if (output == CertifiedOutput::marginals) return 1;
+  if (output == CertifiedOutput::markov) return 2;
   return std::min<std::uint64_t>((3 * horizon + 1) / 2, kMaxSteps - 1);
 }
 

@@ -11,7 +11,7 @@
 namespace vlearn {
 namespace {
 
-constexpr std::array<std::string_view, 12> kNames = {"ftrl",
+constexpr std::array<std::string_view, 13> kNames = {"ftrl",
                                                      "ftrl-predictive",
                                                      "ftrl-rigorous",
                                                      "ftrl-swap",
@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 12> kNames = {"ftrl",
                                                      "tsallis",
                                                      "log-barrier",
                                                      "optimistic",
+                                                     "optimistic-nash",
                                                      "optimistic-swap",
                                                      "optimistic-rigorous",
                                                      "optimistic-swap-rigorous"};
@@ -187,7 +188,8 @@ double ReplayedRule::rate(std::size_t num_actions, std::uint64_t visit) const no
     case Name::log_barrier:
       return std::sqrt((horizon + 1.0) * n * static_cast<double>(std::bit_width(visit)) / t);
     // Times the noise.
-    case Name::optimistic: return std::pow(std::max(1.0, n / 3.0), 0.375);
+    case Name::optimistic: return 1.5 * std::pow(std::max(1.0, n / 3.0), 0.25);
+    case Name::optimistic_nash: return 0.8 * std::sqrt(std::max(1.0, n / 3.0));
     case Name::optimistic_swap: return std::pow(std::max(1.0, n / 3.0), 0.25);
     case Name::optimistic_rigorous:
     case Name::optimistic_swap_rigorous: return 1.0;

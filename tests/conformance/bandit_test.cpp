@@ -139,22 +139,31 @@ struct OptimisticCase : Plain {
             Potential::tsallis,
             false,
             true,
-            [many](double n, double) {
-              const double root = std::sqrt(std::sqrt(many(n)));
-              return root * std::sqrt(root);
-            },
+            [many](double n, double) { return 1.5 * std::sqrt(std::sqrt(many(n))); },
             [many](double n, double t) { return std::min(0.3, 12.0 * std::sqrt(many(n)) / t); },
             true,
             [](double n, double t) { return 0.5 / std::sqrt(n * std::max(t + 1000.0, n)); }};
   }
   static Real many(const Real& n) { return max(Real(1), Real(n / 3)); }
   // Times the noise.
-  static Real rate(Real, Real n, Real) { return pow(many(n), Real(3) / 8); }
+  static Real rate(Real, Real n, Real) { return Real(1.5) * sqrt(sqrt(many(n))); }
   static Real gamma(Real, Real n, Real t) { return min(Real(0.3), Real(12 * sqrt(many(n)) / t)); }
   static Real floor(Real n, Real t) { return floor_of(Real(0.5), n, t); }
   static Real floor_of(const Real& g, const Real& n, const Real& t) {
     return min(Real(1 / (2 * n)), Real(g / sqrt(n * (t + 1000))));
   }
+};
+struct OptimisticNashCase : OptimisticCase {
+  using Rule = OptimisticNash;
+  static Rule make(std::uint64_t /*horizon*/) { return Rule(); }
+  static test::PlainRule plain(double h) {
+    test::PlainRule rule = OptimisticCase::plain(h);
+    rule.horizon = 1.0;
+    rule.rate = [](double n, double) { return 0.8 * std::sqrt(std::max(1.0, n / 3.0)); };
+    return rule;
+  }
+  static unsigned memory(unsigned /*horizon*/) { return 1; }
+  static Real rate(Real, Real n, Real) { return Real(0.8) * sqrt(many(n)); }
 };
 struct OptimisticSwapCase : OptimisticCase {
   using Rule = OptimisticSwap;
@@ -198,6 +207,7 @@ using Cases = testing::Types<FtrlCase<ControlVariate::off>,
                              SwapCase<ControlVariate::off>,
                              SwapCase<kOn>,
                              OptimisticCase,
+                             OptimisticNashCase,
                              OptimisticSwapCase,
                              ProvenCase<Regret::external>,
                              ProvenCase<Regret::swap>>;
@@ -378,7 +388,7 @@ TYPED_TEST(BanditConformance, EqualsThePlainTranscription) {
   }
 }
 
-/// Losses that never change have no noise: eta rises to b^(1/4)/sqrt(0.12) and stays.
+/// Losses that never change have no noise: eta rises to 1.5 b^(1/4)/sqrt(0.12) and stays.
 TEST(Optimistic, StepsAreBoundedWhereNothingIsNoisy) {
   BanditBank bank(Optimistic(), std::vector<std::uint32_t>{2});
   test::PlainBandit plain(OptimisticCase::plain(1), 2);
@@ -394,7 +404,7 @@ TEST(Optimistic, StepsAreBoundedWhereNothingIsNoisy) {
   ASSERT_TRUE(std::equal(plain.policy().begin(), plain.policy().end(), bank.policy(0).begin()));
   const auto score = static_cast<double>(increment.score);
   const double noise = 0.5 * std::sqrt(0.5 * score);  // of this one loss, the first with any
-  const double z = 0.5 / std::sqrt(noise + 0.12) * score;
+  const double z = 0.5 * 1.5 / std::sqrt(noise + 0.12) * score;
   // theta = 1/(z + y)^2 and 1/y^2.
   const double y = 1.0 / std::sqrt(bank.policy(0)[1]);
   EXPECT_NEAR(1.0 / std::sqrt(bank.policy(0)[0]) - y, z, 1e-7);

@@ -98,8 +98,8 @@ PlainRule plain_rule(const Steps& steps, double horizon, bool swap, bool means) 
 
 /// The same for the optimistic rules, which have a floor under what is played.
 template <class Steps>
-PlainRule plain_optimistic(const Steps& steps, bool swap) {
-  PlainRule rule = plain_rule(steps, swap ? 3.0 : 2.0, swap, true);
+PlainRule plain_optimistic(const Steps& steps, double memory, bool swap) {
+  PlainRule rule = plain_rule(steps, memory, swap, true);
   rule.optimistic = true;
   rule.floor = [steps](double n, double t) {
     return steps.floor(static_cast<std::size_t>(n), static_cast<std::uint64_t>(t));
@@ -248,10 +248,13 @@ TEST(Learning, TheFastPresetIsTheTranscription) {
     const AnyGame any = make_game(name);
     const auto& game = std::get<DenseGame>(any);
     LearnerOptions options = preset_options(Preset::fast, Target::cce);
-    PlainRule rule = plain_optimistic(OptimisticSteps{}, false);
+    PlainRule rule = plain_optimistic(OptimisticSteps{}, 2.0, false);
     expect_same_learning(game, Optimistic(), rule, options, 3000);
+    options = preset_options(Preset::fast, Target::nash);
+    rule = plain_optimistic(OptimisticNashSteps{}, 1.0, false);
+    expect_same_learning(game, OptimisticNash(), rule, options, 1500);
     options = preset_options(Preset::fast, Target::ce);
-    rule = plain_optimistic(OptimisticSwapSteps{}, true);
+    rule = plain_optimistic(OptimisticSwapSteps{}, 3.0, true);
     expect_same_learning(game, OptimisticSwap(), rule, options, 1500);
     // Its parts one by one, with another rule.
     for (const ValueWeights weights : {ValueWeights::paper, ValueWeights::step}) {
@@ -364,6 +367,8 @@ TEST(Learning, PlayersOnTheirOwnLearnTheSame) {
     expect_alone_as_together(game, Tsallis<>(game.frame().horizon()), options, 500);
     options = preset_options(Preset::fast, Target::cce);
     expect_alone_as_together(game, Optimistic(), options, 1500);
+    options = preset_options(Preset::fast, Target::nash);
+    expect_alone_as_together(game, OptimisticNash(), options, 300);
     options = preset_options(Preset::fast, Target::ce);
     expect_alone_as_together(game, OptimisticSwap(), options, 300);
     options = preset_options(Preset::proven, Target::cce);

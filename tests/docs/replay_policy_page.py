@@ -118,7 +118,8 @@ def eta(rule, t, B, H, L):
         "tsallis": lambda: 2 * math.sqrt((H + 1) / t),
         "log-barrier": lambda: math.sqrt((H + 1) * B * t.bit_length() / t),
         # Divided by the noise of the row.
-        "optimistic": lambda: max(1, B / 3) ** 0.375,
+        "optimistic": lambda: 1.5 * max(1, B / 3) ** 0.25,
+        "optimistic-nash": lambda: 0.8 * max(1, B / 3) ** 0.5,
         "optimistic-swap": lambda: max(1, B / 3) ** 0.25,
         "optimistic-rigorous": lambda: 1.0,
         "optimistic-swap-rigorous": lambda: 1.0,
@@ -194,7 +195,7 @@ class Bandit:
         self.swap = "swap" in self.rule
         self.scaled = self.rule.startswith("optimistic")
         self.cuts = self.scaled and self.rule.endswith("rigorous")
-        self.c = {"optimistic": 2, "optimistic-swap": 3}.get(self.rule, horizon)
+        self.c = {"optimistic": 2, "optimistic-nash": 1, "optimistic-swap": 3}.get(self.rule, horizon)
         self.theta = [1 / B] * B
         self.m = [0.5] * B
         self.n = [0] * B
@@ -315,6 +316,7 @@ RULES = (
     "tsallis",
     "log-barrier",
     "optimistic",
+    "optimistic-nash",
     "optimistic-rigorous",
     "ftrl-swap",
     "ftrl-swap-rigorous",

@@ -96,6 +96,7 @@ inline std::uint64_t hash_of_everything() {
   add_rule(hash, FtrlSwap<>(5));
   add_rule(hash, FtrlSwap<ControlVariate::on>(5));
   add_rule(hash, Optimistic());
+  add_rule(hash, OptimisticNash());
   add_rule(hash, OptimisticSwap());
   return hash.value();
 }

@@ -103,6 +103,8 @@ void measure_rules(std::uint64_t visits) {
   expect_learns(external("log-barrier, variates", LogBarrier<on>(h)), even, missed);
   const Row even_2 = external("uniform play", Uniform<Optimistic>());
   expect_learns(external("optimistic", Optimistic()), even_2);
+  const Row even_1 = external("uniform play", Uniform<OptimisticNash>());
+  expect_learns(external("optimistic-nash", OptimisticNash()), even_1);
 
   const Row even_swap = swap("uniform play: swap", Uniform<Ftrl<>>(h));
   expect_learns(swap("ftrl-swap: swap", FtrlSwap<>(h)), even_swap);

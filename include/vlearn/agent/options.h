@@ -37,11 +37,12 @@ enum class RuleName : std::uint8_t {
   tsallis,
   log_barrier,
   optimistic,
+  optimistic_nash,
   optimistic_swap,
   optimistic_rigorous,
   optimistic_swap_rigorous,
 };
-inline constexpr std::array<std::string_view, 12> kRuleNames = {"ftrl",
+inline constexpr std::array<std::string_view, 13> kRuleNames = {"ftrl",
                                                                 "ftrl-predictive",
                                                                 "ftrl-rigorous",
                                                                 "ftrl-swap",
@@ -50,6 +51,7 @@ inline constexpr std::array<std::string_view, 12> kRuleNames = {"ftrl",
                                                                 "tsallis",
                                                                 "log-barrier",
                                                                 "optimistic",
+                                                                "optimistic-nash",
                                                                 "optimistic-swap",
                                                                 "optimistic-rigorous",
                                                                 "optimistic-swap-rigorous"};
@@ -65,8 +67,8 @@ inline constexpr std::array<std::string_view, 12> kRuleNames = {"ftrl",
 }
 /// Rules that are nothing without control variates.
 [[nodiscard]] constexpr bool needs_control_variate(RuleName rule) noexcept {
-  return rule == RuleName::optimistic || rule == RuleName::optimistic_swap ||
-         has_bounding_estimates(rule);
+  return rule == RuleName::optimistic || rule == RuleName::optimistic_nash ||
+         rule == RuleName::optimistic_swap || has_bounding_estimates(rule);
 }
 
 /// beta_t, what a visit adds to the value so that it stays above what can be had. scale is H or

@@ -1,10 +1,10 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// optimistic and optimistic-swap: Tsallis-INF with control variates whose estimates are never above
-// the loss in expectation, and whose steps are scaled by the noise seen so far. With B actions,
-// b = max(1, B/3), c = 2, for swap regret 3, in the place of H, and s = x - m(a) the surprise of
-// the loss x of visit t:
+// optimistic, optimistic-nash and optimistic-swap: Tsallis-INF with control variates whose
+// estimates are never above the loss in expectation, and whose steps are scaled by the noise seen
+// so far. With B actions, b = max(1, B/3), c = 2, for nash 1, for swap regret 3, in the place of H,
+// and s = x - m(a) the surprise of the loss x of visit t:
 //
 //   g_t     = min(1/(2B), g/sqrt(B (t + 1000)))     g = 1/2, for swap regret 2
 //   q_t     = min(0.3, 12 sqrt(b)/t)
@@ -15,7 +15,7 @@
 //             s (p(a) + o)/(p(a) (p(a) + q_t))      s < 0: amplified
 //   D      <- d^2 D + |s|^1.5 |score|^0.5 + 0.3 v   d = (t-1)/(c+t-1), v the variance of m
 //   M      <- max(d^2 M, 1{s < 0} |s score|)
-//   eta     = b^(3/8) / sqrt(D + M + 0.12)
+//   eta     = r / sqrt(D + M + 0.12)                r = 1.5 b^(1/4), for nash 0.8 b^(1/2)
 //
 // and lhat = m + 1{b = a} score, as in follow_leader.h. Without the optimism o, actions that are
 // hardly played get O(1) samples while t doubles, their estimates keep fluctuating, and play cycles
@@ -46,37 +46,55 @@ namespace vlearn {
 struct OptimisticSteps {
   static constexpr std::string_view kName = "optimistic";
   static constexpr Potential kPotential = Potential::tsallis;
-  double least_chance = 0.5;  ///< g
+  static constexpr std::uint64_t kMemory = 2;  ///< c of all weights, whatever the horizon
+  double least_chance = 0.5;                   ///< g
 
   /// Of the noise, which only the cell knows: eta = rate / noise.
   [[nodiscard]] double rate(double /*memory*/,
                             std::size_t n,
                             std::uint64_t /*t*/,
                             double /*gamma*/) const noexcept {
-    if (n <= 3) return 1.0;
-    const double root = std::sqrt(std::sqrt(to_double(n) / 3.0));
-    return root * std::sqrt(root);
+    return 1.5 * std::sqrt(root_of_actions(n));
   }
   [[nodiscard]] double gamma(double /*memory*/, std::size_t n, std::uint64_t t) const noexcept {
-    return std::min(0.3, 12.0 * (n <= 3 ? 1.0 : std::sqrt(to_double(n) / 3.0)) / to_double(t));
+    return std::min(0.3, 12.0 * root_of_actions(n) / to_double(t));
   }
   [[nodiscard]] double floor(std::size_t n, std::uint64_t t) const noexcept {
     const auto actions = to_double(n);
     const double most = 4.0 * least_chance * least_chance * actions;  // there it is 1/(2B)
     return least_chance / std::sqrt(actions * std::max(to_double(t + 1000), most));
   }
+  /// sqrt(b).
+  [[nodiscard]] static double root_of_actions(std::size_t n) noexcept {
+    return n <= 3 ? 1.0 : std::sqrt(to_double(n) / 3.0);
+  }
+};
+
+/// For zero-sum games. Their output is the product of each player's average: it gains nothing from
+/// players who move together, and longer averages and slower steps make it steadier.
+struct OptimisticNashSteps : OptimisticSteps {
+  static constexpr std::string_view kName = "optimistic-nash";
+  static constexpr std::uint64_t kMemory = 1;
+
+  [[nodiscard]] double rate(double /*memory*/,
+                            std::size_t n,
+                            std::uint64_t /*t*/,
+                            double /*gamma*/) const noexcept {
+    return 0.8 * root_of_actions(n);
+  }
 };
 
 struct OptimisticSwapSteps : OptimisticSteps {
   static constexpr std::string_view kName = "optimistic-swap";
   static constexpr bool kKeepsRoots = true;
+  static constexpr std::uint64_t kMemory = 3;
   OptimisticSwapSteps() { least_chance = 2.0; }
 
   [[nodiscard]] double rate(double /*memory*/,
                             std::size_t n,
                             std::uint64_t /*t*/,
                             double /*gamma*/) const noexcept {
-    return n <= 3 ? 1.0 : std::sqrt(std::sqrt(to_double(n) / 3.0));
+    return std::sqrt(root_of_actions(n));
   }
 };
 
@@ -118,22 +136,24 @@ inline constexpr double kUnknown = 0.12;        ///< what is not known yet
 }  // namespace optimistic
 
 /// A cell has two numbers more than with `tsallis`: D and M.
-class Optimistic : public FollowLeader<OptimisticSteps, ControlVariate::on> {
- public:
-  /// c of all weights, whatever the horizon.
-  static constexpr std::uint64_t kMemory = 2;
+template <class Steps>
+class OptimisticLeader : public FollowLeader<Steps, ControlVariate::on> {
+  using Base = FollowLeader<Steps, ControlVariate::on>;
 
-  explicit Optimistic(OptimisticSteps steps = {}) : FollowLeader(kMemory, steps) {}
+ public:
+  static constexpr std::uint64_t kMemory = Steps::kMemory;
+
+  explicit OptimisticLeader(Steps steps = {}) : Base(kMemory, steps) {}
 
   [[nodiscard]] std::size_t memory_size(std::size_t num_actions) const noexcept {
-    return FollowLeader::memory_size(num_actions) + 2;
+    return Base::memory_size(num_actions) + 2;
   }
   void reset(const BanditCell& cell) const noexcept {
-    FollowLeader::reset(cell);
+    Base::reset(cell);
     noise(cell)[0] = noise(cell)[1] = 0.0;
   }
   [[nodiscard]] bool sound(const BanditCell& cell) const noexcept {
-    return FollowLeader::sound(cell) && is_within(noise(cell)[0], 0.0, kMostNoise) &&
+    return Base::sound(cell) && is_within(noise(cell)[0], 0.0, kMostNoise) &&
            is_within(noise(cell)[1], 0.0, kMostNoise);
   }
 
@@ -142,10 +162,10 @@ class Optimistic : public FollowLeader<OptimisticSteps, ControlVariate::on> {
                                   double loss,
                                   const VisitSteps& steps) const noexcept {
     const std::size_t a = action.index();
-    const double surprise = loss - means(cell)[a];
-    const double chance = played_chance(policy(cell), a, steps.floor);
-    return increment_of(cell, a, surprise,
-                        optimistic::score_of(surprise, chance, steps.floor, steps.gamma));
+    const double surprise = loss - this->means(cell)[a];
+    const double chance = played_chance(this->policy(cell), a, steps.floor);
+    return this->increment_of(cell, a, surprise,
+                              optimistic::score_of(surprise, chance, steps.floor, steps.gamma));
   }
   void apply(const BanditCell& cell,
              Action action,
@@ -153,7 +173,7 @@ class Optimistic : public FollowLeader<OptimisticSteps, ControlVariate::on> {
              VisitSteps steps) const noexcept {
     add_noise(cell, action, increment, steps.decay);
     steps.rate /= scale(cell);
-    FollowLeader::apply(cell, action, increment, steps);
+    Base::apply(cell, action, increment, steps);
   }
   /// apply() of two players at visits with the same steps.
   void apply_two(const VisitedCell& first,
@@ -165,7 +185,7 @@ class Optimistic : public FollowLeader<OptimisticSteps, ControlVariate::on> {
       add_noise(visited.cell, visited.action, visited.increment, steps.decay);
       rates[i] = steps.rate / scale(visited.cell);
     }
-    FollowLeader::apply_two(first, second, steps.decay, rates);
+    Base::apply_two(first, second, steps.decay, rates);
   }
   void replay(const BanditCell& cell,
               std::uint64_t done,
@@ -176,8 +196,8 @@ class Optimistic : public FollowLeader<OptimisticSteps, ControlVariate::on> {
       if (i + 1 == log.size()) {
         apply(cell, action, increment, this->steps(cell.num_actions, visit));
       } else {
-        add_noise(cell, action, increment, decay(visit));
-        add_losses(cell, action, increment, visit);
+        add_noise(cell, action, increment, this->decay(visit));
+        this->add_losses(cell, action, increment, visit);
       }
     }
   }
@@ -185,7 +205,7 @@ class Optimistic : public FollowLeader<OptimisticSteps, ControlVariate::on> {
  private:
   /// D and M.
   [[nodiscard]] double* noise(const BanditCell& cell) const noexcept {
-    return cell.state + FollowLeader::memory_size(cell.num_actions);
+    return cell.state + Base::memory_size(cell.num_actions);
   }
   [[nodiscard]] double scale(const BanditCell& cell) const noexcept {
     return std::sqrt(noise(cell)[0] + noise(cell)[1] + optimistic::kUnknown);
@@ -196,10 +216,10 @@ class Optimistic : public FollowLeader<OptimisticSteps, ControlVariate::on> {
                  const Increment& increment,
                  double decay) const noexcept {
     const double keep = decay * decay;
-    const double surprise = logged_surprise(cell, action, increment);
+    const double surprise = this->logged_surprise(cell, action, increment);
     const double product = std::abs(surprise * static_cast<double>(increment.score));
     const double between =
-        optimistic::kBetweenActions * optimistic::variance(means(cell), cell.num_actions);
+        optimistic::kBetweenActions * optimistic::variance(this->means(cell), cell.num_actions);
     double& sum = noise(cell)[0];
     double& largest = noise(cell)[1];
     sum = keep * sum + (std::abs(surprise) * std::sqrt(product) + between);
@@ -207,13 +227,15 @@ class Optimistic : public FollowLeader<OptimisticSteps, ControlVariate::on> {
   }
 };
 
+using Optimistic = OptimisticLeader<OptimisticSteps>;
+using OptimisticNash = OptimisticLeader<OptimisticNashSteps>;
+
 /// A cell has three numbers per row more than with `ftrl-swap` and control variates: D_r and M_r
 /// behind all others, and behind the policy the root y_r of each row, which with its losses and
 /// eta_r gives T_r(a). Policy and roots follow from the rest: a snapshot has neither.
 class OptimisticSwap : public SwapLeader<OptimisticSwapSteps, ControlVariate::on> {
  public:
-  /// c of all weights, whatever the horizon.
-  static constexpr std::uint64_t kMemory = 3;
+  static constexpr std::uint64_t kMemory = OptimisticSwapSteps::kMemory;
 
   explicit OptimisticSwap(OptimisticSwapSteps steps = {}) : SwapLeader(kMemory, steps) {}
 

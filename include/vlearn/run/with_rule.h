@@ -49,6 +49,7 @@ auto with_rule(const RuleChoice& choice, const Use& use) {
     case RuleName::tsallis: return with_variates<Tsallis>(choice, use);
     case RuleName::log_barrier: return with_variates<LogBarrier>(choice, use);
     case RuleName::optimistic: return use(Optimistic());
+    case RuleName::optimistic_nash: return use(OptimisticNash());
     case RuleName::optimistic_swap: return use(OptimisticSwap());
     case RuleName::optimistic_rigorous:
       return use(OptimisticRigorous(choice.horizon, {log_events}));

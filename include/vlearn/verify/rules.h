@@ -78,6 +78,7 @@ class ReplayedRule {
     tsallis,
     log_barrier,
     optimistic,
+    optimistic_nash,
     optimistic_swap,
     optimistic_rigorous,
     optimistic_swap_rigorous,
@@ -86,9 +87,13 @@ class ReplayedRule {
       : name_(name),
         swap_(name == Name::ftrl_swap || name == Name::ftrl_swap_rigorous ||
               name == Name::optimistic_swap || name == Name::optimistic_swap_rigorous),
-        optimistic_(name == Name::optimistic || name == Name::optimistic_swap),
+        optimistic_(name == Name::optimistic || name == Name::optimistic_nash ||
+                    name == Name::optimistic_swap),
         cuts_means_(name == Name::optimistic_rigorous || name == Name::optimistic_swap_rigorous),
-        memory_(optimistic_ ? (swap_ ? 3.0 : 2.0) : static_cast<double>(options.horizon)),
+        memory_(name == Name::optimistic        ? 2.0
+                : name == Name::optimistic_nash ? 1.0
+                : name == Name::optimistic_swap ? 3.0
+                                                : static_cast<double>(options.horizon)),
         options_(options) {}
 
   [[nodiscard]] double rate(std::size_t num_actions, std::uint64_t visit) const noexcept;

@@ -107,6 +107,8 @@ TEST(History, GivesBackEveryPolicyOfEveryRule) {
   // The fast preset, whose rules do not look at the horizon.
   expect_same(
       record(GameRef(game), Optimistic(), preset_options(Preset::fast, Target::cce), 1000, 256));
+  expect_same(record(GameRef(game), OptimisticNash(), preset_options(Preset::fast, Target::nash),
+                     1000, 256));
   expect_same(
       record(GameRef(game), OptimisticSwap(), preset_options(Preset::fast, Target::ce), 1000, 256));
 }
@@ -356,7 +358,8 @@ TEST(History, KnowsItsRulesByName) {
 
 TEST(History, RefusesRulesWithoutTheControlVariatesThatTheyNeed) {
   for (const char* rule :
-       {"optimistic", "optimistic-swap", "optimistic-rigorous", "optimistic-swap-rigorous"}) {
+       {"optimistic", "optimistic-nash", "optimistic-swap", "optimistic-rigorous",
+        "optimistic-swap-rigorous"}) {
     PolicyHeader header = header_of(2, 3, 4);
     header.rule = rule;
     const std::string problem =

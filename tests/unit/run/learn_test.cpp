@@ -239,7 +239,8 @@ TEST(Presets, AreWhatTheyAreCalled) {
 
 TEST(Presets, OfWhichTheFastOneHasNoGuarantee) {
   const LearnerOptions fast = preset_options(Preset::fast, Target::nash);
-  EXPECT_EQ(fast.rule, RuleName::optimistic);
+  EXPECT_EQ(fast.rule, RuleName::optimistic_nash);
+  EXPECT_EQ(preset_options(Preset::fast, Target::cce).rule, RuleName::optimistic);
   EXPECT_EQ(preset_options(Preset::fast, Target::ce).rule, RuleName::optimistic_swap);
   EXPECT_TRUE(fast.control_variate);
   EXPECT_EQ(fast.bonus, Bonus::visits);
