@@ -123,6 +123,7 @@ LearnConfig resolve(const Options& options, const AnyGame& game, Preset preset) 
                     : proven ? CertifiedOutput::nested
                              : natural_output(game, preset, target);
     learner.output_weights = natural_weights(preset, config.output, frame.horizon());
+    learner.output_taper = natural_taper(preset, config.output);
   }
   check_output(target, config.output);
   if (!options.output_weights.empty()) {
@@ -179,10 +180,6 @@ void write_run(JsonWriter& json, const RunTitle& title, const LoadedGame& game, 
                to_hex(sha256(std::as_bytes(std::span(config)))), *run.result, run.certificate);
 }
 
-std::uint64_t output_weights(const LearnConfig& config, const Frame& frame) {
-  return config.learner.output_weights.value_or(frame.horizon());
-}
-
 /// The certificate of a run whose policy files are whole.
 Certificate certify_run(const Run& run,
                         const RunTitle& title,
@@ -203,9 +200,9 @@ Certificate certify_run(const Run& run,
   const CertificateTitle about =
       certificate_title(title, game, policy_paths(run.out, files.size(), config.output));
   const Target target = config.learner.target;
-  const std::uint64_t weights = output_weights(run.config, frame_of(game.game));
+  const OutputWeights weights = output_weights(run.config.learner, frame_of(game.game));
   const AssessedStart found = certifier.at(CertifiedStart::best);
-  Certificate certificate = nested ? certify_nested(game.game, about, target, weights,
+  Certificate certificate = nested ? certify_nested(game.game, about, target, weights.c(),
                                                     certifier.episodes(), found, files, parallel)
                                    : certify_played(game.game, about, target, config.output,
                                                     weights, certifier.episodes(), found);
@@ -237,7 +234,8 @@ void learn_one(Run& run,
   if (run.config.certify) {
     check_certifiable(game.game, run.config.output);
     certifier.emplace(
-        game.game, run.config.learner.target, output_weights(run.config, frame), run.config.output,
+        game.game, run.config.learner.target, output_weights(run.config.learner, frame),
+        run.config.output,
         run.config.history ? RunCertifier::Stream::not_hashed : RunCertifier::Stream::hashed);
     trainer->watch(
         [&](Step h, State s, const Profile& profile) { certifier->visit(h, s, profile); });
@@ -659,7 +657,7 @@ void add_learn(CLI::App& app, Task& task) {
       ->check(one_of(kLossScaleNames));
   command
       ->add_option("--value-weights", options->value_weights,
-                   "c of the values' weights: paper (H) or step (H_h)")
+                   "c of the values' weights: paper (H) or step (H_h, less after many visits)")
       ->check(one_of(kValueWeightsNames));
   command
       ->add_option("--action-draws", options->action_draws,

@@ -212,7 +212,7 @@ struct Shown {
 /// The most weighted visits, which are the last ones.
 template <class See>
 void for_each_top(const Shown& shown, const See& see) {
-  const AlphaWeights alpha(shown.file.header().weights);
+  const OutputWeights alpha = shown.file.header().markov_weights();
   const std::uint64_t n = shown.average.visits;
   ReplayMemory memory;
   std::vector<double> policy(shown.average.averaged.size());
@@ -224,7 +224,7 @@ void for_each_top(const Shown& shown, const See& see) {
 
 void print_json(const Shown& shown) {
   const PolicyHeader& header = shown.file.header();
-  const AlphaWeights alpha(header.weights);
+  const OutputWeights alpha = header.markov_weights();
   const CellAverage& average = shown.average;
   const std::uint64_t n = average.visits;
   JsonWriter json;
@@ -234,6 +234,7 @@ void print_json(const Shown& shown) {
   json.member("game_hash", header.game_hash).member("config_hash", header.config_hash);
   json.member("target", name_of(header.target)).member("rule", header.rule);
   json.member("control_variate", header.control_variate).member("weights", header.weights);
+  if (header.taper) json.member("taper", true);
   json.member("episodes", shown.file.episodes()).member("episode", shown.episodes + 1);
   json.member("player", header.player.number()).member("player_name", shown.words.player());
   json.member("step", shown.h.number()).member("state", shown.state.s.number());
@@ -274,7 +275,7 @@ std::string named(const std::string& name, std::uint64_t number) {
 
 void print_text(const Shown& shown) {
   const PolicyHeader& header = shown.file.header();
-  const AlphaWeights alpha(header.weights);
+  const OutputWeights alpha = header.markov_weights();
   const CellAverage& average = shown.average;
   const std::uint64_t n = average.visits;
   const bool last = shown.episodes == shown.file.episodes();
@@ -293,12 +294,14 @@ void print_text(const Shown& shown) {
     text += "policy    never visited: uniform to the end of the episode\n";
   } else {
     text += fmt::format(
-        "mixture   visit i of {0} is drawn with probability alpha_{0}^i, c = {1}\n"
+        "mixture   visit i of {0} is drawn with probability alpha_{0}^i, c = {1}{7}\n"
         "          the last one with {2:.4g}; one half rests on the last {3}, 90 % on the last "
         "{4},\n"
         "          99 % on the last {5}; as concentrated as {6:.6g} equal ones\n",
         n, header.weights, alpha.weight(n, n), recent_visits(alpha, n, 0.5),
-        recent_visits(alpha, n, 0.9), recent_visits(alpha, n, 0.99), effective_visits(alpha, n));
+        recent_visits(alpha, n, 0.9), recent_visits(alpha, n, 0.99), effective_visits(alpha, n),
+        header.taper ? fmt::format(",\n          times a taper in proportion to {} - i", n + 1)
+                     : "");
   }
   text += fmt::format("\n{:<20}{:>10}{:>10}{}\n", "action", "averaged", "last",
                       n > 0 ? "    played" : "");
@@ -387,6 +390,7 @@ ExitCode write_table(const Options& options) {
   writer.metadata("game_hash", header.game_hash).metadata("config_hash", header.config_hash);
   writer.metadata("episode", std::to_string(episodes + 1));
   writer.metadata("weights", std::to_string(header.weights));
+  if (header.taper) writer.metadata("taper", "true");
   writer.add("averaged_policy", shape, table.averaged).add("last_policy", shape, table.last);
   writer.add("visits", {shape[1], shape[2]}, table.visits);
   writer.write(options.to);

@@ -108,6 +108,9 @@ std::optional<std::string> flaw_of(const LearnerOptions& options) {
       !(*options.output_weights >= 1 && *options.output_weights < kMaxSteps)) {
     return fmt::format("the output weights must be a number from 1 to {}", kMaxSteps - 1);
   }
+  if (options.output_taper && options.output_weights.value_or(1) + 1 >= kMaxSteps) {
+    return fmt::format("output weights that fade out must be a number below {}", kMaxSteps - 1);
+  }
   if (options.horizon_episodes == 0) return "the episodes inside iota must be at least one";
   return std::nullopt;
 }

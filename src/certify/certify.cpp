@@ -237,7 +237,7 @@ double sweep_work(const AnyGame& game, CertifiedOutput output) {
 Certificate begin_certificate(const Frame& frame,
                               const CertificateTitle& title,
                               Target target,
-                              std::uint64_t weights,
+                              const std::optional<OutputWeights>& weights,
                               std::uint64_t episodes) {
   check_choice("target", target, kTargetNames);
   Certificate certificate;
@@ -245,7 +245,10 @@ Certificate begin_certificate(const Frame& frame,
   certificate.game = title.game;
   certificate.game_hash = title.game_hash;
   certificate.target = target;
-  certificate.weights = weights;
+  if (weights) {
+    certificate.weights = weights->c();
+    certificate.taper = weights->tapered();
+  }
   certificate.episodes = episodes;
   certificate.policy_hashes = title.policy_hashes;
   certificate.players.resize(frame.num_players());
@@ -338,7 +341,7 @@ double curve_work(const AnyGame& game,
 
 RunCertifier::RunCertifier(const AnyGame& game,
                            Target target,
-                           std::uint64_t weights,
+                           const OutputWeights& weights,
                            CertifiedOutput output,
                            Stream stream)
     : frame_(frame_of(game)), target_(target), output_(output) {
@@ -346,7 +349,7 @@ RunCertifier::RunCertifier(const AnyGame& game,
   check_choice("output", output, kCertifiedOutputNames);
   check_choice("stream", stream, std::size_t{2});
   if (output == CertifiedOutput::nested) {
-    nested_ = make_nested_certifier(game, target, weights);
+    nested_ = make_nested_certifier(game, target, weights.c());
   } else {
     markov_ = std::make_unique<MarkovCertifier>(game, target, output, weights);
     look_work_ = sweep_work(game, output);
@@ -513,7 +516,7 @@ Certificate certify_played(const AnyGame& game,
                            const CertificateTitle& title,
                            Target target,
                            CertifiedOutput output,
-                           std::uint64_t weights,
+                           const OutputWeights& weights,
                            std::uint64_t episodes,
                            const AssessedStart& assessed) {
   const Frame& frame = frame_of(game);
@@ -582,10 +585,9 @@ Certificate certify_markov(const AnyGame& game,
   const std::uint64_t episodes = files.front().episodes();
   check_one_run(files, episodes);
   const Frame& frame = frame_of(game);
-  const std::uint64_t weights = files.front().header().weights;
+  const OutputWeights weights = files.front().header().markov_weights();
   Certificate certificate = begin_certificate(frame, title, target, weights, episodes);
   certificate.output = CertifiedOutput::markov;
-  const AlphaWeights alpha(weights);
   const double visits = static_cast<double>(episodes) * static_cast<double>(frame.horizon());
   fill_markov(certificate, game, visits, options, [&](NestedCertifier& certifier, Step h, State s) {
     const std::size_t cell = files.front().header().seat.cell(h, s);
@@ -599,12 +601,13 @@ Certificate certify_markov(const AnyGame& game,
       for (std::size_t j = 0; j < files.size(); ++j) walks.emplace_back(files[j], cell, memory[j]);
       std::vector<double> numbers(frame.max_profile_size());
       const PlayerRows<double> rows(frame.action_begins(h, s), numbers);
-      for (std::uint64_t i = 0; i < std::max<std::uint64_t>(n, 1); ++i) {
+      const std::uint64_t last = std::max<std::uint64_t>(n, 1);
+      for (std::uint64_t i = 1; i <= last; ++i) {
         for (const Player player : all<Player>(files.size())) {
           const std::span<const double> policy = walks[player.index()].policy();
           std::copy(policy.begin(), policy.end(), rows[player].begin());
         }
-        use(Profile(rows), alpha.rate(i + 1));
+        use(Profile(rows), weights.rate(last, i));
         for (PolicyWalk& walk : walks) {
           if (walk.logged()) walk.next();
         }
@@ -628,7 +631,7 @@ Certificate certify_table(const AnyGame& game,
                           const ParallelOptions& options) {
   const Frame& frame = frame_of(game);
   check_tables(frame, target, tables);
-  Certificate certificate = begin_certificate(frame, title, target, 0, 0);
+  Certificate certificate = begin_certificate(frame, title, target, std::nullopt, 0);
   certificate.output = CertifiedOutput::table;
   const auto parts = static_cast<double>(tables.front().weights.size());
   fill_markov(certificate, game, parts, options, [&](NestedCertifier& certifier, Step h, State s) {
@@ -654,7 +657,7 @@ Certificate certify_table(const AnyGame& game,
 Certificate certify_marginals(const AnyGame& game,
                               const CertificateTitle& title,
                               Target target,
-                              std::uint64_t weights,
+                              const OutputWeights& weights,
                               std::uint64_t episodes,
                               const MarkovPolicy& policy) {
   const Frame& frame = frame_of(game);

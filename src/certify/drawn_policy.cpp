@@ -34,7 +34,7 @@ std::span<const PolicyFile> of_one_run(std::span<const PolicyFile> files) {
 class Mixture final : public DrawnPolicy {
  public:
   explicit Mixture(std::span<const PolicyFile> files)
-      : files_(of_one_run(files)), alpha_(files.front().header().weights) {}
+      : files_(of_one_run(files)), weights_(files.front().header().markov_weights()) {}
 
   void draw(Step h,
             State s,
@@ -52,7 +52,7 @@ class Mixture final : public DrawnPolicy {
                    .player = {},
                    .episode = Episode(numbers[i]),
                    .step = h});
-      order[i] = {n == 0 ? 1 : alpha_.sample(n, draws), i};
+      order[i] = {n == 0 ? 1 : weights_.sample(n, draws), i};
     }
     std::sort(order.begin(), order.end());
     ReplayMemory memory;
@@ -68,7 +68,7 @@ class Mixture final : public DrawnPolicy {
 
  private:
   std::span<const PolicyFile> files_;
-  AlphaWeights alpha_;
+  OutputWeights weights_;
 };
 
 class Marginals final : public DrawnPolicy {

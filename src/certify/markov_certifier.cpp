@@ -49,10 +49,10 @@ bool MarkovCertifier::can_list(const AnyGame& game) {
 MarkovCertifier::MarkovCertifier(const AnyGame& game,
                                  Target target,
                                  CertifiedOutput output,
-                                 std::uint64_t weights)
+                                 const OutputWeights& weights)
     : frame_(frame_of(game)),
       joint_(output == CertifiedOutput::markov),
-      alpha_(weights),
+      alpha_(weights.c()),
       // The values of a product of Markov policies are known, of nash too.
       sweep_(make_nested_certifier(game, target == Target::nash ? Target::cce : target, 1)) {
   if (joint_ ? !can_list(game) : output != CertifiedOutput::marginals) {
@@ -76,6 +76,11 @@ MarkovCertifier::MarkovCertifier(const AnyGame& game,
     }
   }
   lost_.resize(mixtures_.size(), 0.0);
+  if (weights.tapered()) {
+    outer_.emplace(weights.c() + 1);
+    so_far_ = mixtures_;
+    lost_so_far_ = lost_;
+  }
   visits_.resize(begins_.size() - 1, 0);
 }
 
@@ -83,11 +88,20 @@ void MarkovCertifier::visit(Step h, State s, const Profile& profile) {
   const std::span<const std::uint32_t> begins = frame_.action_begins(h, s);
   const std::span<const double> now = joint_ ? chances_.of(begins, profile.flat()) : profile.flat();
   const std::size_t cell = this->cell(h, s);
-  const double share = alpha_.rate(++visits_[cell]);
-  double* const mixture = mixtures_.data() + begins_[cell];
-  double* const lost = lost_.data() + begins_[cell];
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    move_compensated(mixture[i], lost[i], share, now[i]);
+  const std::uint64_t n = ++visits_[cell];
+  const std::size_t begin = begins_[cell];
+  const auto average = [&](const AlphaWeights& weights, std::span<const double> of,
+                           std::vector<double>& means, std::vector<double>& lost) {
+    const double share = weights.rate(n);
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      move_compensated(means[begin + i], lost[begin + i], share, of[i]);
+    }
+  };
+  if (outer_) {
+    average(alpha_, now, so_far_, lost_so_far_);
+    average(*outer_, std::span(so_far_).subspan(begin, now.size()), mixtures_, lost_);
+  } else {
+    average(alpha_, now, mixtures_, lost_);
   }
   if (frame_.is_last(h)) ++episodes_;
 }
@@ -116,12 +130,19 @@ void MarkovCertifier::save(ContainerWriter& writer) const {
   writer.add("certify.visits", {visits_.size()}, visits_);
   writer.add("certify.mixtures", {mixtures_.size()}, mixtures_);
   writer.add("certify.lost", {lost_.size()}, lost_);
+  if (!outer_) return;
+  writer.add("certify.so_far", {so_far_.size()}, so_far_);
+  writer.add("certify.lost_so_far", {lost_so_far_.size()}, lost_so_far_);
 }
 
 void MarkovCertifier::load(ContainerArrays& arrays) {
   arrays.take_parts<std::uint64_t>("certify.visits", {visits_});
   arrays.take_parts<double>("certify.mixtures", {mixtures_});
   arrays.take_parts<double>("certify.lost", {lost_});
+  if (outer_) {
+    arrays.take_parts<double>("certify.so_far", {so_far_});
+    arrays.take_parts<double>("certify.lost_so_far", {lost_so_far_});
+  }
   const auto refuse = [&](const char* array) {
     return arrays.header().error(array, "is not what any visits leave",
                                  "the file is damaged or of another run");
@@ -132,18 +153,25 @@ void MarkovCertifier::load(ContainerArrays& arrays) {
       const std::uint64_t count = visits_[cell(h, s)];
       if (count > kMaxEpisodes - sum) throw refuse("certify.visits");
       sum += count;
-      const std::span<const double> played = mixture(cell(h, s));
-      if (joint_ && !is_policy(played)) throw refuse("certify.mixtures");
-      const Profile profile(frame_.action_begins(h, s), played);
-      for (const Player player : all<Player>(joint_ ? 0 : frame_.num_players())) {
-        if (!is_policy(profile[player])) throw refuse("certify.mixtures");
-      }
+      const auto check = [&](const char* array, const std::vector<double>& means) {
+        const std::size_t at = cell(h, s);
+        const auto played = std::span(means).subspan(begins_[at], begins_[at + 1] - begins_[at]);
+        if (joint_ && !is_policy(played)) throw refuse(array);
+        const Profile profile(frame_.action_begins(h, s), played);
+        for (const Player player : all<Player>(joint_ ? 0 : frame_.num_players())) {
+          if (!is_policy(profile[player])) throw refuse(array);
+        }
+      };
+      check("certify.mixtures", mixtures_);
+      if (outer_) check("certify.so_far", so_far_);
     }
     if (h.index() > 0 && sum != episodes_) throw refuse("certify.visits");
     episodes_ = sum;
   }
-  if (!std::all_of(lost_.begin(), lost_.end(), [](double x) { return std::abs(x) <= 1e-12; })) {
-    throw refuse("certify.lost");
+  const auto tiny = [](double x) { return std::abs(x) <= 1e-12; };
+  if (!std::all_of(lost_.begin(), lost_.end(), tiny)) throw refuse("certify.lost");
+  if (!std::all_of(lost_so_far_.begin(), lost_so_far_.end(), tiny)) {
+    throw refuse("certify.lost_so_far");
   }
 }
 

@@ -197,8 +197,8 @@ Certificate certify_sampled(GameRef game,
       independent ? make_drawn_marginals(files, options.parallel) : make_drawn_mixture(files);
   const std::vector<SampledPlayer> found = assess_sampled(game, header.target, *policy, options);
 
-  Certificate certificate =
-      begin_certificate(frame, title, header.target, header.weights, files.front().episodes());
+  Certificate certificate = begin_certificate(frame, title, header.target, header.markov_weights(),
+                                              files.front().episodes());
   certificate.output = independent ? CertifiedOutput::marginals : CertifiedOutput::markov;
   certificate.method = {MethodName::sampled, options.confidence, samples_of(frame, options),
                         options.seed};

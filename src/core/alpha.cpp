@@ -54,4 +54,25 @@ std::uint64_t AlphaWeights::sample(std::uint64_t t, Draws& draws) const noexcept
   return maximum - c_;
 }
 
+OutputWeights::OutputWeights(std::uint64_t c, bool tapered)
+    : alpha_(c), next_(tapered ? c + 1 : c), tapered_(tapered) {}
+
+double OutputWeights::weight(std::uint64_t n, std::uint64_t i) const noexcept {
+  const double weight = alpha_.weight(n, i);
+  if (!tapered_) return weight;
+  return weight * (static_cast<double>(n + 1 - i) * static_cast<double>(c() + 2) /
+                   static_cast<double>(c() + n + 1));
+}
+
+double OutputWeights::cdf(std::uint64_t n, std::uint64_t i) const noexcept {
+  const double cdf = alpha_.cdf(n, i);
+  if (!tapered_ || i == 0) return cdf;
+  const double left = static_cast<double>(c() + 2) * static_cast<double>(n + 1 - i);
+  return cdf * ((left + static_cast<double>(i - 1)) / static_cast<double>(c() + n + 1));
+}
+
+std::uint64_t OutputWeights::sample(std::uint64_t n, Draws& draws) const noexcept {
+  return alpha_.sample(tapered_ ? next_.sample(n, draws) : n, draws);
+}
+
 }  // namespace vlearn

@@ -245,7 +245,7 @@ void read_policies(const JsonValue& root, Certificate& certificate) {
 
 Certificate certificate_in(const JsonDocument& document) {
   const JsonValue root = document.root();
-  root.allow_keys({"schema", "version", "game", "game_hash", "target", "output", "weights",
+  root.allow_keys({"schema", "version", "game", "game_hash", "target", "output", "weights", "taper",
                    "episodes", "start", "method", "policy_hashes", "stream_hash", "gap", "sum",
                    "players"});
   if (root.at("schema").string() != kSchema) {
@@ -261,9 +261,15 @@ Certificate certificate_in(const JsonDocument& document) {
   if (certificate.output != CertifiedOutput::table) {
     certificate.weights = root.at("weights").natural(kMaxSteps - 1);
     if (certificate.weights == 0) throw root.at("weights").error("counts from 1");
+    if (const auto taper = root.find("taper")) {
+      if (certificate.output == CertifiedOutput::nested) {
+        throw taper->error("has no place with the output nested");
+      }
+      certificate.taper = taper->boolean();
+    }
     certificate.episodes = root.at("episodes").natural(kMaxEpisodes - 1);
   } else {
-    for (const char* key : {"weights", "episodes", "stream_hash"}) {
+    for (const char* key : {"weights", "taper", "episodes", "stream_hash"}) {
       if (const auto value = root.find(key)) throw value->error("has no place with a table");
     }
   }
@@ -303,7 +309,9 @@ std::string to_json(const Certificate& certificate) {
   json.member("target", name_of(certificate.target));
   json.member("output", name_in(kCertifiedOutputNames, certificate.output));
   if (certificate.output != CertifiedOutput::table) {
-    json.member("weights", certificate.weights).member("episodes", certificate.episodes);
+    json.member("weights", certificate.weights);
+    if (certificate.taper) json.member("taper", true);
+    json.member("episodes", certificate.episodes);
   }
   if (certificate.output == CertifiedOutput::nested) {
     json.key("start").on_one_line().begin_object();

@@ -18,7 +18,7 @@
 namespace vlearn {
 namespace {
 
-constexpr std::array<Lever, 10> kLevers = {{
+constexpr std::array<Lever, 11> kLevers = {{
     {"fast", [](LearnConfig&) {}},
     {"independent action draws",
      [](LearnConfig& config) { config.learner.action_draws = ActionDraws::independent; }},
@@ -42,6 +42,8 @@ constexpr std::array<Lever, 10> kLevers = {{
        config.output = CertifiedOutput::nested;
        config.learner.output_weights.reset();
      }},
+    {"output weights without taper",
+     [](LearnConfig& config) { config.learner.output_taper = false; }},
     {"output weights H", [](LearnConfig& config) { config.learner.output_weights.reset(); }},
 }};
 

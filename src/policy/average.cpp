@@ -18,7 +18,7 @@ CellAverage average_of(const PolicyFile& file,
                        std::uint64_t n,
                        ReplayMemory& memory) {
   const std::size_t num_actions = file.header().seat.num_actions[cell];
-  const AlphaWeights alpha(file.header().weights);
+  const OutputWeights weights = file.header().markov_weights();
   PolicyWalk walk(file, cell, memory);
   const std::span<const double> fresh = walk.policy();
   CellAverage average{n, {fresh.begin(), fresh.end()}, {}, {fresh.begin(), fresh.end()}};
@@ -29,7 +29,7 @@ CellAverage average_of(const PolicyFile& file,
   for (;; walk.next()) {
     VLEARN_ASSERT(walk.logged());
     // The first weight is 1: what was there before does not matter.
-    const double rate = alpha.rate(walk.visit());
+    const double rate = weights.rate(n, walk.visit());
     const std::span<const double> policy = walk.policy();
     for (std::size_t b = 0; b < num_actions; ++b) {
       move_compensated(average.averaged[b], lost[b], rate, policy[b]);
@@ -81,7 +81,7 @@ AverageTable table_of(std::span<const PolicyFile> files,
   return table;
 }
 
-std::uint64_t recent_visits(const AlphaWeights& alpha, std::uint64_t n, double share) noexcept {
+std::uint64_t recent_visits(const OutputWeights& weights, std::uint64_t n, double share) noexcept {
   VLEARN_ASSERT(n >= 1 && share > 0.0 && share < 1.0);
   // The weight of the others, F_n(n - j), falls with j: look for the last place where it is more
   // than it may be.
@@ -89,16 +89,16 @@ std::uint64_t recent_visits(const AlphaWeights& alpha, std::uint64_t n, double s
   std::uint64_t enough = n;
   while (enough - too_few > 1) {
     const std::uint64_t middle = too_few + (enough - too_few) / 2;
-    (1.0 - alpha.cdf(n, n - middle) >= share ? enough : too_few) = middle;
+    (1.0 - weights.cdf(n, n - middle) >= share ? enough : too_few) = middle;
   }
   return enough;
 }
 
-double effective_visits(const AlphaWeights& alpha, std::uint64_t n) noexcept {
+double effective_visits(const OutputWeights& weights, std::uint64_t n) noexcept {
   VLEARN_ASSERT(n >= 1);
   double squares = 0.0;
   for (std::uint64_t i = 1; i <= n; ++i) {
-    const double rate = alpha.rate(i);
+    const double rate = weights.rate(n, i);
     squares = (1.0 - rate) * (1.0 - rate) * squares + rate * rate;
   }
   return 1.0 / squares;

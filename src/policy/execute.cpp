@@ -113,7 +113,7 @@ SeedFile parse_seed(std::string_view text, const std::filesystem::path& path) {
 PolicyPlayer::PolicyPlayer(const PolicyFile& file, const ExecuteOptions& options)
     : file_(file),
       options_(options),
-      alpha_(file.header().weights),
+      weights_(file.header().weights, file.header().taper && options.output == OutputKind::markov),
       index_key_(stream_key(options.index_seed)),
       action_key_(stream_key(options.private_seed)) {
   const StartRule& start = options.start;
@@ -163,7 +163,7 @@ PolicyPlayer::Move PolicyPlayer::act(Step h, State s) {
     lost_ = options_.output == OutputKind::nested;
   } else {
     Draws draws({.seed = index_key_, .purpose = Purpose::index, .episode = episode_, .step = h});
-    move.visit = alpha_.sample(t, draws);
+    move.visit = weights_.sample(t, draws);
     const std::uint64_t k = file_.episode_of(cell, move.visit);
     move.episode = k + 1;
     if (options_.output == OutputKind::nested) k_ = k;

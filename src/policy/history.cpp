@@ -140,6 +140,7 @@ std::string encode_header(const PolicyHeader& header) {
   json.member("target", name_of(header.target)).member("rule", header.rule);
   json.member("control_variate", header.control_variate);
   json.member("rule_parameter", header.rule_parameter).member("weights", header.weights);
+  if (header.taper) json.member("taper", true);
   json.member("segment_episodes", header.segment_episodes);
   json.member("game_hash", header.game_hash).member("config_hash", header.config_hash);
   json.member("max_actions", std::uint64_t{seat.max_actions});
@@ -390,8 +391,8 @@ std::size_t PolicyFile::take_header() {
       JsonDocument::parse(bytes_.text().substr(8, size), source_, {.max_bytes = kMaxHeader});
   const JsonValue root = document.root();
   root.allow_keys({"format", "player", "players", "target", "rule", "control_variate",
-                   "rule_parameter", "weights", "segment_episodes", "game_hash", "config_hash",
-                   "max_actions", "states", "actions"});
+                   "rule_parameter", "weights", "taper", "segment_episodes", "game_hash",
+                   "config_hash", "max_actions", "states", "actions"});
   if (root.at("format").string() != kFormat) {
     throw root.at("format").error("is not one that this version reads", std::string(kFormat));
   }
@@ -411,6 +412,12 @@ std::size_t PolicyFile::take_header() {
   }
   header_.weights = root.at("weights").natural(kMaxSteps - 1);
   if (header_.weights == 0) throw root.at("weights").error("counts from 1");
+  if (const auto taper = root.find("taper")) {
+    header_.taper = taper->boolean();
+    if (header_.taper && header_.weights + 1 >= kMaxSteps) {
+      throw taper->error("has no place with such weights");
+    }
+  }
   header_.segment_episodes = root.at("segment_episodes").natural(kMaxSegmentEpisodes);
   if (header_.segment_episodes == 0) throw root.at("segment_episodes").error("counts from 1");
   header_.game_hash = std::string(root.at("game_hash").string());

@@ -77,6 +77,7 @@ void check_one_run(std::span<const PolicyFile> files, std::uint64_t episodes) {
     check("states", header.seat.first_cell == wanted.seat.first_cell);
     check("target", header.target == wanted.target);
     check("weights", header.weights == wanted.weights);
+    check("taper", header.taper == wanted.taper);
     check("game_hash", header.game_hash == wanted.game_hash);
     check("config_hash", header.config_hash == wanted.config_hash);
     check("episodes", file.episodes() >= episodes);

@@ -109,7 +109,8 @@ class CurveCheck {
       return {};
     }
     const std::vector<PolicyFile> files = open_policies(run_, frame);
-    RunCertifier certifier(game_.game, run_.config.learner.target, first.header().weights, output);
+    RunCertifier certifier(game_.game, run_.config.learner.target, first.header().markov_weights(),
+                           output);
     certifier.use(Crew::for_players(frame.num_players(), options.threads));
     std::string wrong;
     std::size_t next = 0;

@@ -78,7 +78,7 @@ void OutputPolicy::walk_visits(Step h,
                                const std::function<void(const Part&)>& see) const {
   const std::size_t cell = this->cell(h, s);
   const std::uint64_t n = visits(cell);
-  const AlphaWeights alpha(files_.front().header().weights);
+  const OutputWeights weights = files_.front().header().markov_weights();
   const std::span<const std::uint32_t> begins = frame_.action_begins(h, s);
   std::vector<double> policies(begins[num_players]);
   std::vector<std::uint32_t> played(n == 0 ? 0 : num_players);
@@ -94,7 +94,7 @@ void OutputPolicy::walk_visits(Step h,
       std::copy(own.begin(), own.end(), policies.data() + begins[j]);
       if (n > 0) played[j] = static_cast<std::uint32_t>(walks[j].action().index());
     }
-    see({i, alpha.rate(i), policies, played});
+    see({i, weights.rate(std::max<std::uint64_t>(n, 1), i), policies, played});
     if (i >= n) break;
     for (PolicyWalk& walk : walks) walk.next();
   }
@@ -122,7 +122,7 @@ void OutputPolicy::walk_table(Step h,
 double OutputPolicy::effective_parts(std::size_t cell) const {
   if (!files_.empty()) {
     const std::uint64_t n = visits(cell);
-    return n == 0 ? 1.0 : effective_visits(AlphaWeights(files_.front().header().weights), n);
+    return n == 0 ? 1.0 : effective_visits(files_.front().header().markov_weights(), n);
   }
   double sum = 0.0;
   double squares = 0.0;
@@ -138,20 +138,20 @@ std::vector<OutputPolicy::WeightedPart> OutputPolicy::some_parts(std::size_t cel
                                                                  std::size_t most) const {
   std::vector<WeightedPart> parts;
   if (!files_.empty()) {
-    const AlphaWeights alpha(files_.front().header().weights);
+    const OutputWeights weights = files_.front().header().markov_weights();
     const std::uint64_t n = visits(cell);
     const auto add = [&](std::uint64_t i, double weight) {
       parts.push_back({i, files_.front().episode_of(cell, i) + 1, weight});
     };
     if (n <= most) {
-      for (std::uint64_t i = 1; i <= n; ++i) add(i, alpha.weight(n, i));
+      for (std::uint64_t i = 1; i <= n; ++i) add(i, weights.weight(n, i));
       return parts;
     }
     const auto slices = static_cast<double>(most);
     for (std::size_t slice = most; slice-- > 0;) {
       // So much of the weight is newer than its middle.
       const double newer = (static_cast<double>(slice) + 0.5) / slices;
-      add(n - recent_visits(alpha, n, newer) + 1, 1.0 / slices);
+      add(n - recent_visits(weights, n, newer) + 1, 1.0 / slices);
     }
     return parts;
   }

@@ -108,6 +108,10 @@ std::string what_differs(const Certificate& certificate, const StoredRun& run, c
     return fmt::format("weights is {}, and executions draw with {}", certificate.weights,
                        file.header().weights);
   }
+  const bool taper = file.header().taper && certificate.output != CertifiedOutput::nested;
+  if (certificate.taper != taper) {
+    return fmt::format("taper is {}, and executions draw with {}", certificate.taper, taper);
+  }
   if (certificate.episodes != file.episodes()) {
     return fmt::format("episodes is {}, and {} were played", certificate.episodes, file.episodes());
   }
@@ -135,8 +139,8 @@ Certificate certify_stored(const StoredRun& run,
       return certify_markov(game.game, title, target, files, options.parallel);
     case CertifiedOutput::marginals: {
       const AverageTable table = table_of(files, episodes, options.parallel);
-      return certify_marginals(game.game, title, target, weights, episodes,
-                               PolicyArray(table.averaged, frame, run.path));
+      return certify_marginals(game.game, title, target, files.front().header().markov_weights(),
+                               episodes, PolicyArray(table.averaged, frame, run.path));
     }
     case CertifiedOutput::table: break;  // above
   }

@@ -102,6 +102,7 @@ class RuleTrainer final : public Trainer {
     header.control_variate = options_.control_variate;
     header.rule_parameter = log_events_;
     header.weights = options_.output_weights.value_or(seat.horizon);
+    header.taper = options_.output_taper;
     header.segment_episodes = segment();
     return header;
   }

@@ -32,8 +32,8 @@ void follow_gap(const AnyGame& game,
                 const CancelToken& cancel) {
   const Frame& frame = frame_of(game);
   const auto trainer = make_trainer(ref_of(game), config.learner, config.seed);
-  const std::uint64_t weights = config.learner.output_weights.value_or(frame.horizon());
-  RunCertifier certifier(game, config.learner.target, weights, config.output);
+  RunCertifier certifier(game, config.learner.target, output_weights(config.learner, frame),
+                         config.output);
   trainer->watch([&](Step h, State s, const Profile& profile) { certifier.visit(h, s, profile); });
   for (;;) {
     const std::uint64_t until = next(trainer->episodes());

@@ -16,6 +16,7 @@ LearnConfig markov_config(
   config.learner.horizon_episodes = episodes;
   config.output = target == Target::nash ? CertifiedOutput::marginals : CertifiedOutput::markov;
   config.learner.output_weights = natural_weights(preset, config.output, frame.horizon());
+  config.learner.output_taper = natural_taper(preset, config.output);
   config.episodes = episodes;
   config.seed = seed;
   return config;

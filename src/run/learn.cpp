@@ -82,9 +82,16 @@ std::optional<std::uint64_t> natural_weights(Preset preset,
                                              std::size_t horizon) {
   // The constants of docs/sample_efficiency.md.
   if (preset != Preset::fast) return std::nullopt;
-  if (output == CertifiedOutput::marginals) return 1;
-  if (output == CertifiedOutput::markov) return 2;
+  if (output != CertifiedOutput::nested) return 3;
   return std::min<std::uint64_t>((3 * horizon + 1) / 2, kMaxSteps - 1);
+}
+
+bool natural_taper(Preset preset, CertifiedOutput output) noexcept {
+  return preset == Preset::fast && output != CertifiedOutput::nested;
+}
+
+OutputWeights output_weights(const LearnerOptions& options, const Frame& frame) {
+  return {options.output_weights.value_or(frame.horizon()), options.output_taper};
 }
 
 LearnConfig preset_config(
@@ -94,6 +101,7 @@ LearnConfig preset_config(
   config.learner.horizon_episodes = episodes;
   config.output = natural_output(game, preset, target);
   config.learner.output_weights = natural_weights(preset, config.output, frame_of(game).horizon());
+  config.learner.output_taper = natural_taper(preset, config.output);
   config.seed = seed;
   return config;
 }

@@ -332,6 +332,7 @@ std::string config_to_json(const RunTitle& title, const LearnConfig& config) {
   json.member("certify", config.certify);
   json.member("output", kCertifiedOutputNames[static_cast<std::size_t>(config.output)]);
   if (learner.output_weights) json.member("output_weights", *learner.output_weights);
+  if (learner.output_taper) json.member("output_taper", true);
   if (config.until_gap) json.member("until_gap", *config.until_gap);
   if (config.episodes) json.member("episodes", *config.episodes);
   if (config.max_seconds) json.member("max_seconds", *config.max_seconds);
@@ -500,8 +501,8 @@ StoredRun parse_run(std::string_view config, const std::filesystem::path& path) 
                    "action_draws",   "monotone",         "pessimistic",
                    "delta",          "horizon_episodes", "seed",
                    "stream_version", "history",          "certify",
-                   "output",         "output_weights",   "until_gap",
-                   "episodes",       "max_seconds"});
+                   "output",         "output_weights",   "output_taper",
+                   "until_gap",      "episodes",         "max_seconds"});
   const auto text = [&](const char* key) { return std::string(root.at(key).string()); };
   StoredRun run;
   run.path = path;
@@ -537,6 +538,7 @@ StoredRun parse_run(std::string_view config, const std::filesystem::path& path) 
     learner.output_weights = root.at("output_weights").natural(kMaxSteps - 1);
     if (learner.output_weights == 0U) throw root.at("output_weights").error("counts from 1");
   }
+  if (root.find("output_taper")) learner.output_taper = root.at("output_taper").boolean();
   if (root.find("until_gap")) run.config.until_gap = root.at("until_gap").number();
   if (root.find("episodes")) run.config.episodes = root.at("episodes").natural(kMaxEpisodes - 1);
   if (root.find("max_seconds")) run.config.max_seconds = root.at("max_seconds").number();

@@ -418,6 +418,29 @@ class Derivation {
     }
   }
 
+  /// What the n-th of so many visits counts among the first n, as a fraction. With w_n = C(c+n-1,
+  /// c) and the sums C(c+n, c+1) of w, C(c+n, c+2) of these sums, tapered weights (all + 1 - n) w_n
+  /// have the sums (all + 1 - n) C(c+n, c+1) + C(c+n, c+2).
+  struct Share {
+    std::uint64_t part;
+    std::uint64_t whole;
+  };
+  /// That they are below 2^63.
+  void check_shares(std::uint64_t all) const {
+    const auto c = static_cast<double>(task_.weights);
+    const auto most = static_cast<double>(all + 1);
+    if (task_.tapered && (c + 2.0) * most * (c + most) > 0x1p62) {
+      throw Error(ErrorKind::resource, "verify",
+                  fmt::format("a state has {} visits, too many for weights with a taper", all));
+    }
+  }
+  [[nodiscard]] Share share_of(std::uint64_t n, std::uint64_t all) const noexcept {
+    const std::uint64_t c = task_.weights;
+    if (!task_.tapered) return {c + 1, c + n};
+    const std::uint64_t left = (c + 2) * (all + 1 - n);
+    return {(c + 1) * left, (c + n) * (left + n - 1)};
+  }
+
   void visit_cell(std::size_t cell, std::span<const std::size_t> runs) {
     Memory memory;
     set_uniform(cell, memory);
@@ -428,6 +451,9 @@ class Derivation {
     const bool joint = task_.output == CertifiedOutput::markov && task_.target != Target::nash;
     std::vector<Mean> marginals(memory.policies.size());
     std::vector<Replay> replays(players_.size());
+    std::uint64_t all = 0;
+    for (const std::size_t r : runs) all += task_.logs.front().runs()[r].count;
+    check_shares(all);
     std::uint64_t n = 0;
     for (const std::size_t r : runs) {
       const std::uint64_t count = task_.logs.front().runs()[r].count;
@@ -445,13 +471,11 @@ class Derivation {
           replays[j].advance(log, log.segments()[run.segment], run.begin + i);
         }
         ++n;
-        const std::uint64_t part = task_.weights + 1;
+        const auto [part, whole] = share_of(n, all);
         if (joint) {
-          average_all(part, task_.weights + n);
+          average_all(part, whole);
         } else {
-          for (std::size_t b = 0; b < at; ++b) {
-            marginals[b].move(memory.policies[b], part, task_.weights + n);
-          }
+          for (std::size_t b = 0; b < at; ++b) marginals[b].move(memory.policies[b], part, whole);
         }
       }
     }

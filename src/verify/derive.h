@@ -39,6 +39,7 @@ struct DeriveTask {
   Target target = Target::cce;
   CertifiedOutput output = CertifiedOutput::nested;
   std::uint64_t weights = 1;  ///< c
+  bool tapered = false;       ///< of Markov outputs: visit i of n counts n + 1 - i times as much
   /// Of the nested output: the tables as they stand before this episode, counted from 1; nothing
   /// for their mean over all.
   std::optional<std::uint64_t> start_episode = std::nullopt;

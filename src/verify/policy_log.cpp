@@ -118,8 +118,8 @@ std::size_t PolicyLog::read_header() {
       JsonDocument::parse(bytes_.text().substr(8, size), source_, {.max_bytes = kMostHeaderBytes});
   const JsonValue root = document.root();
   root.allow_keys({"format", "player", "players", "target", "rule", "control_variate",
-                   "rule_parameter", "weights", "segment_episodes", "game_hash", "config_hash",
-                   "max_actions", "states", "actions"});
+                   "rule_parameter", "weights", "taper", "segment_episodes", "game_hash",
+                   "config_hash", "max_actions", "states", "actions"});
   if (root.at("format").string() != "vlearn.policy/1") {
     throw root.at("format").error("is not one that this version reads");
   }
@@ -129,6 +129,7 @@ std::size_t PolicyLog::read_header() {
   if (!target) throw root.at("target").error("is no target");
   target_ = *target;
   weights_ = positive(root.at("weights"), kMaxSteps - 1);
+  if (const auto taper = root.find("taper")) tapered_ = taper->boolean();
   segment_episodes_ = positive(root.at("segment_episodes"), kMostSegmentEpisodes);
   static_cast<void>(root.at("game_hash").string());
   static_cast<void>(root.at("config_hash").string());

@@ -134,9 +134,10 @@ std::optional<ReplayedRule> ReplayedRule::make(const Options& options) {
 }
 
 std::uint64_t ReplayedRule::snapshot_interval(std::size_t num_actions) const noexcept {
-  if (cuts_means_ && !swap_) return std::max<std::uint64_t>(50, 4 * num_actions);
-  if (!swap_) return std::max<std::uint64_t>(64, 12 * num_actions);
-  return std::max<std::uint64_t>(noises() > 0 ? 40 : 32, num_actions);
+  const std::uint64_t n = num_actions;
+  if (swap_) return std::max<std::uint64_t>(cuts_means_ ? 40 : optimistic_ ? 36 : 32, n);
+  if (cuts_means_) return std::max<std::uint64_t>(50, 4 * n);
+  return std::max<std::uint64_t>(64, (optimistic_ ? 10 : 12) * n);
 }
 
 bool ReplayedRule::agree(std::span<const double> replayed,

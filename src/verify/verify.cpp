@@ -70,7 +70,8 @@ void check_shape(const Policy& policy, const Frame& frame) {
 /// All players were there: the same cells in the same episodes.
 void check_alike(const PolicyLog& log, const PolicyLog& first) {
   bool alike = log.segments().size() == first.segments().size() &&
-               log.weights() == first.weights() && log.target() == first.target();
+               log.weights() == first.weights() && log.tapered() == first.tapered() &&
+               log.target() == first.target();
   for (std::size_t g = 0; alike && g < log.segments().size(); ++g) {
     const PolicyLog::Segment& a = log.segments()[g];
     const PolicyLog::Segment& b = first.segments()[g];
@@ -151,6 +152,10 @@ void check_executed(const Certificate& certificate, const PolicyParts& table) {
 void check_executed(const Certificate& certificate, const PolicyLog& log) {
   expect_same("weights", certificate.weights, log.weights());
   expect_same("episodes", certificate.episodes, log.episodes());
+  if (certificate.taper != (log.tapered() && certificate.output != CertifiedOutput::nested)) {
+    throw Refuted{
+        fmt::format("taper: stated {}, but the files say {}", certificate.taper, log.tapered())};
+  }
   // Whether players share their indices decides what is executed.
   const bool nash = certificate.target == Target::nash;
   if (nash != (log.target() == Target::nash)) {
@@ -507,6 +512,7 @@ void check(const AnyGame& game,
   task.target = certificate.target;
   task.output = certificate.output;
   task.weights = certificate.weights;
+  task.tapered = certificate.taper;
   if (certificate.start != CertifiedStart::uniform) task.start_episode = certificate.start_episode;
   task.parallel = options.parallel;
   verdict.rationals = use_rationals(game, work_of(policies.front(), frame), options.numbers);

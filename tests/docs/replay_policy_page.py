@@ -195,7 +195,9 @@ class Bandit:
         self.swap = "swap" in self.rule
         self.scaled = self.rule.startswith("optimistic")
         self.cuts = self.scaled and self.rule.endswith("rigorous")
-        self.c = {"optimistic": 2, "optimistic-nash": 1, "optimistic-swap": 3}.get(self.rule, horizon)
+        self.c = {"optimistic": 2, "optimistic-nash": 1, "optimistic-swap": 3}.get(
+            self.rule, horizon
+        )
         self.theta = [1 / B] * B
         self.m = [0.5] * B
         self.n = [0] * B
@@ -206,8 +208,10 @@ class Bandit:
     @property
     def interval(self):
         if self.swap:
-            return max(40 if self.scaled else 32, self.B)
-        return max(50, 4 * self.B) if self.cuts else max(64, 12 * self.B)
+            return max(40 if self.cuts else 36 if self.scaled else 32, self.B)
+        if self.cuts:
+            return max(50, 4 * self.B)
+        return max(64, (10 if self.scaled else 12) * self.B)
 
     def snapshot(self):
         numbers = list(self.theta) if self.swap and not self.scaled else []
@@ -354,6 +358,7 @@ class ReplayFromThePage(unittest.TestCase):
         table = load_file(self.folder / run / "table.safetensors")
         tables = load_file(self.folder / run / "tables.safetensors")
         first_cell = [sum(file.num_states[:h]) for h in range(file.horizon)]
+        place_of = [(h, s) for h in range(file.horizon) for s in range(file.num_states[h])]
         bandits = [Bandit(header, file.horizon, B) for B in file.num_actions]
         last = [None] * len(bandits)
         average = [None] * len(bandits)
@@ -365,7 +370,11 @@ class ReplayFromThePage(unittest.TestCase):
                 for visit in one.visits:
                     # The policy of this visit, and its part in the average of all so far.
                     last[one.cell] = bandit.theta
-                    weight = (header["weights"] + 1) / (header["weights"] + bandit.t + 1)
+                    c, i = header["weights"], bandit.t + 1
+                    weight = (c + 1) / (c + i)
+                    if header.get("taper"):
+                        left = (c + 2) * (table["visits"][place_of[one.cell]] + 1 - i)
+                        weight *= left / (left + i - 1)
                     before = average[one.cell] or bandit.theta
                     average[one.cell] = [
                         p + weight * (q - p) for p, q in zip(before, bandit.theta, strict=True)

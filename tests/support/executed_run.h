@@ -26,11 +26,15 @@ RecordedRun run_of(GameRef game, RuleName name, std::uint64_t episodes) {
 }
 
 /// The same file with other output weights.
-inline PolicyFile with_weights(const RecordedRun& run, std::size_t player, std::uint64_t c) {
+inline PolicyFile with_weights(const RecordedRun& run,
+                               std::size_t player,
+                               std::uint64_t c,
+                               bool taper = false) {
   const PolicyFile file = run.file(player);
   PolicyHeader header = file.header();
   const std::size_t begin = encode_header(header).size();
   header.weights = c;
+  header.taper = taper;
   const std::string text = encode_header(header);
   std::vector<std::byte> bytes;
   append(bytes, std::as_bytes(std::span(text)));

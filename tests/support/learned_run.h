@@ -47,8 +47,7 @@ inline void write_run(const std::filesystem::path& path, const LearnedRun& run) 
   std::optional<RunCertifier> certifier;
   if (run.records_gaps) {
     certifier.emplace(game.game, run.config.learner.target,
-                      run.config.learner.output_weights.value_or(frame.horizon()),
-                      run.config.output);
+                      output_weights(run.config.learner, frame), run.config.output);
     trainer->watch(
         [&](Step h, State s, const Profile& profile) { certifier->visit(h, s, profile); });
     hooks.certifier = &*certifier;

@@ -34,7 +34,7 @@ inline double mean_chance(const MixtureRecord& record,
   if (n == 0) return record.chance(players, h, s, 0, joint);
   double sum = 0.0;
   for (std::size_t i = 1; i <= n; ++i) {
-    sum += record.alpha().weight(n, i) * record.chance(players, h, s, i, joint);
+    sum += record.markov_weights().weight(n, i) * record.chance(players, h, s, i, joint);
   }
   return sum;
 }

@@ -23,9 +23,13 @@ namespace vlearn::test {
 
 class MixtureRecord {
  public:
-  /// Game and run must outlive it. c is the one of the output weights.
-  MixtureRecord(const DenseGame& game, const RecordedRun& run, std::uint64_t c)
-      : game_(game), run_(run), seat_(seat_of(game.frame(), Player(0))), alpha_(c) {
+  /// Game and run must outlive it. A taper is of Markov outputs alone.
+  MixtureRecord(const DenseGame& game, const RecordedRun& run, const OutputWeights& weights)
+      : game_(game),
+        run_(run),
+        seat_(seat_of(game.frame(), Player(0))),
+        alpha_(weights.c()),
+        markov_weights_(weights) {
     for (const Player player : all<Player>(frame().num_players())) {
       std::vector<std::vector<double>>& policies = uniform_.emplace_back();
       for (const std::uint32_t n : seat_of(frame(), player).num_actions) {
@@ -38,6 +42,7 @@ class MixtureRecord {
   [[nodiscard]] const DenseGame& game() const { return game_; }
   [[nodiscard]] const Frame& frame() const { return game_.frame(); }
   [[nodiscard]] const AlphaWeights& alpha() const { return alpha_; }
+  [[nodiscard]] const OutputWeights& markov_weights() const { return markov_weights_; }
   /// K.
   [[nodiscard]] std::uint64_t episodes() const { return episodes_; }
 
@@ -93,6 +98,7 @@ class MixtureRecord {
   const RecordedRun& run_;
   Seat seat_;
   AlphaWeights alpha_;
+  OutputWeights markov_weights_;
   std::uint64_t episodes_ = 0;
   std::vector<std::vector<std::vector<double>>> uniform_;  // [player][cell]
 };

@@ -46,7 +46,8 @@ class PlainCertifier {
         frame_(frame_of(game)),
         files_(files),
         choice_(choice),
-        alpha_(files.front().header().weights) {}
+        alpha_(files.front().header().weights),
+        tapered_(files.front().header().taper && choice.output != CertifiedOutput::nested) {}
 
   /// With a plan for each player; none, no lower bounds.
   [[nodiscard]] Certificate certificate(const std::vector<Plan>& plans) {
@@ -58,6 +59,7 @@ class PlainCertifier {
     certificate.target = choice_.target;
     certificate.output = choice_.output;
     certificate.weights = alpha_.c();
+    certificate.taper = tapered_;
     certificate.episodes = episodes;
     certificate.start = choice_.start;
     if (choice_.output == CertifiedOutput::nested) {
@@ -82,6 +84,15 @@ class PlainCertifier {
   }
   [[nodiscard]] std::size_t cell(Step h, State s) const {
     return files_.front().header().seat.cell(h, s);
+  }
+
+  /// Tapered: j is drawn among t with c + 1, and then i among j with c.
+  [[nodiscard]] double weight_of(std::uint64_t t, std::uint64_t i) const {
+    if (!tapered_) return alpha_.weight(t, i);
+    const AlphaWeights first(alpha_.c() + 1);
+    double sum = 0.0;
+    for (std::uint64_t j = i; j <= t; ++j) sum += first.weight(t, j) * alpha_.weight(j, i);
+    return sum;
   }
 
   /// At the first step, averaged over where and when an execution begins.
@@ -146,7 +157,7 @@ class PlainCertifier {
     std::vector<double> average(frame_.action_begins(h, s).back(), 0.0);
     for (std::uint64_t i = 1; i <= t; ++i) {
       const std::vector<double> profile = profile_of(h, s, i);
-      const double weight = alpha_.weight(t, i);
+      const double weight = weight_of(t, i);
       if (marginals) {
         for (std::size_t b = 0; b < average.size(); ++b) average[b] += weight * profile[b];
         continue;
@@ -296,6 +307,7 @@ class PlainCertifier {
   std::span<const PolicyFile> files_;
   Choice choice_;
   AlphaWeights alpha_;
+  bool tapered_;
   const Plan* plan_ = nullptr;
   std::map<std::tuple<int, std::size_t, std::size_t, std::uint64_t>, double> known_;
   ReplayMemory memory_;

@@ -226,7 +226,11 @@ class PlainVLearning {
       const std::uint64_t t = ++visits_[cell];
       const double most = horizon_ - static_cast<double>(h);
       const double memory = options_.value_weights == ValueWeights::paper ? horizon_ : most;
-      const double alpha = (memory + 1.0) / (memory + static_cast<double>(t));
+      double forgets = memory;
+      if (options_.value_weights == ValueWeights::step) {
+        forgets /= std::sqrt(1.0 + static_cast<double>(t) / 1000.0);
+      }
+      const double alpha = (forgets + 1.0) / (forgets + static_cast<double>(t));
       const bool estimates = options_.bonus == Bonus::estimates;
       if (options_.bonus == Bonus::rigorous || estimates) {
         roots_[cell] = (1.0 - alpha) * roots_[cell] + alpha / std::sqrt(static_cast<double>(t));

@@ -33,6 +33,7 @@ struct Training {
   bool control_variate = false;
   std::uint64_t episodes = 40;
   std::uint64_t weights = 0;  ///< 0: the learner's
+  bool taper = false;
 };
 
 class TrainedRun {
@@ -49,6 +50,7 @@ class TrainedRun {
     for (const Player player : all<Player>(frame_of(game_).num_players())) {
       PolicyHeader header = trainer->policy_header(player);
       if (training.weights != 0) header.weights = training.weights;
+      header.taper = training.taper;
       const std::string text = encode_header(header);
       const std::span<const std::byte> head = std::as_bytes(std::span(text));
       bytes_.emplace_back(head.begin(), head.end());

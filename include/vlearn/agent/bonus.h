@@ -17,6 +17,9 @@
 
 namespace vlearn {
 
+/// With the weights ValueWeights::step, visits after which c_V has fallen by a square root of two.
+inline constexpr double kForgettingVisits = 1000.0;
+
 /// Sums over the visits of a cell, by X_t = (1 - alpha_t) X_{t-1} + alpha_t x_t.
 struct VisitSums {
   double inverse_roots = 0.0;  ///< sum_i alpha_t^i / sqrt(i)
@@ -44,7 +47,10 @@ class BonusSchedule {
 
   /// alpha_t of the values.
   [[nodiscard]] double alpha(Step h, std::uint64_t visit) const noexcept {
-    return (memory(h) + 1.0) / (memory(h) + to_double(visit));
+    const double t = to_double(visit);
+    double c = memory(h);
+    if (value_weights_ == ValueWeights::step) c /= std::sqrt(1.0 + t / kForgettingVisits);
+    return (c + 1.0) / (c + t);
   }
 
   /// beta_t of the bonuses that have no bounds instead.
@@ -81,7 +87,7 @@ class BonusSchedule {
   [[nodiscard]] double log_events() const noexcept { return rule_events_; }
 
  private:
-  /// c_V.
+  /// c_V of the first visits.
   [[nodiscard]] double memory(Step h) const noexcept {
     return value_weights_ == ValueWeights::paper ? horizon_ : most(h);
   }

@@ -95,7 +95,7 @@ inline constexpr std::array<std::string_view, 2> kLossScaleNames = {"paper", "st
 /// c_V in alpha_t = (c_V + 1)/(c_V + t), the weights of the values.
 enum class ValueWeights : std::uint8_t {
   paper,  ///< H
-  step,   ///< H_h
+  step,   ///< H_h / sqrt(1 + t/1000): values settle, so that policies of all times fit together
 };
 inline constexpr std::array<std::string_view, 2> kValueWeightsNames = {"paper", "step"};
 
@@ -117,6 +117,9 @@ struct LearnerOptions {
   ActionDraws action_draws = ActionDraws::independent;
   /// c of the output weights (c + 1)/(c + n), nothing: H. What is learned does not depend on it.
   std::optional<std::uint64_t> output_weights = std::nullopt;
+  /// Whether the weights of Markov outputs fade out at the end (OutputWeights). Nested outputs have
+  /// no use for it.
+  bool output_taper = false;
   /// Monotonic V-learning: values never rise. Of zero-sum games and single players only.
   bool monotone = false;
   /// Keep values from below too.

@@ -157,6 +157,11 @@ class OptimisticLeader : public FollowLeader<Steps, ControlVariate::on> {
            is_within(noise(cell)[1], 0.0, kMostNoise);
   }
 
+  /// A replayed visit costs D and M beside the losses.
+  [[nodiscard]] std::uint64_t snapshot_interval(std::size_t num_actions) const noexcept {
+    return std::max<std::uint64_t>(64, 10 * num_actions);
+  }
+
   [[nodiscard]] Increment measure(const BanditCell& cell,
                                   Action action,
                                   double loss,
@@ -258,7 +263,7 @@ class OptimisticSwap : public SwapLeader<OptimisticSwapSteps, ControlVariate::on
     return 2 * num_actions;
   }
   [[nodiscard]] std::uint64_t snapshot_interval(std::size_t num_actions) const noexcept {
-    return std::max<std::uint64_t>(40, num_actions);
+    return std::max<std::uint64_t>(36, num_actions);
   }
 
   [[nodiscard]] Increment measure(const BanditCell& cell,

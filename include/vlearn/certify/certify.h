@@ -15,6 +15,7 @@
 #include "vlearn/certify/markov_certifier.h"
 #include "vlearn/certify/nested.h"
 #include "vlearn/certify/stream_hash.h"
+#include "vlearn/core/alpha.h"
 #include "vlearn/core/certificate.h"
 #include "vlearn/core/container.h"
 #include "vlearn/core/parallel.h"
@@ -52,7 +53,7 @@ class RunCertifier {
   /// mixtures of games that cannot be listed (markov_certifier.h), and tables.
   RunCertifier(const AnyGame& game,
                Target target,
-               std::uint64_t weights,
+               const OutputWeights& weights,
                CertifiedOutput output = CertifiedOutput::nested,
                Stream stream = Stream::not_hashed);
 
@@ -121,7 +122,7 @@ struct CertificateTitle {
                                          const CertificateTitle& title,
                                          Target target,
                                          CertifiedOutput output,
-                                         std::uint64_t weights,
+                                         const OutputWeights& weights,
                                          std::uint64_t episodes,
                                          const AssessedStart& assessed);
 
@@ -183,7 +184,7 @@ using MarkovPolicy = std::function<std::span<const double>(Player player, Step h
 [[nodiscard]] Certificate certify_marginals(const AnyGame& game,
                                             const CertificateTitle& title,
                                             Target target,
-                                            std::uint64_t weights,
+                                            const OutputWeights& weights,
                                             std::uint64_t episodes,
                                             const MarkovPolicy& policy);
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,7 +33,7 @@ class MarkovCertifier {
   MarkovCertifier(const AnyGame& game,
                   Target target,
                   CertifiedOutput output,
-                  std::uint64_t weights);
+                  const OutputWeights& weights);
 
   /// As NestedCertifier::visit(), but that the order does not matter.
   void visit(Step h, State s, const Profile& profile);
@@ -60,11 +61,14 @@ class MarkovCertifier {
   const Frame& frame_;
   bool joint_;
   AlphaWeights alpha_;
+  std::optional<AlphaWeights> outer_;  // tapered: of the average of the averages so far
   std::uint64_t episodes_ = 0;
   std::vector<std::size_t> first_cell_;  // of each step
   std::vector<std::size_t> begins_;      // of each cell among the mixtures
   std::vector<double> mixtures_;
-  std::vector<double> lost_;  // to rounding by these
+  std::vector<double> lost_;         // to rounding by these
+  std::vector<double> so_far_;       // tapered: the averages so far
+  std::vector<double> lost_so_far_;  // to rounding by these
   std::vector<std::uint64_t> visits_;
   JointChances chances_;
   std::unique_ptr<NestedCertifier> sweep_;

@@ -10,8 +10,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "vlearn/certify/certify.h"
+#include "vlearn/core/alpha.h"
 
 namespace vlearn {
 
@@ -55,7 +57,7 @@ namespace vlearn {
 [[nodiscard]] Certificate begin_certificate(const Frame& frame,
                                             const CertificateTitle& title,
                                             Target target,
-                                            std::uint64_t weights,
+                                            const std::optional<OutputWeights>& weights,
                                             std::uint64_t episodes);
 
 }  // namespace vlearn

@@ -75,4 +75,45 @@ class AlphaWeights {
   std::uint64_t c_;
 };
 
+/// The weights of an output whose visit is drawn anew at every step: alpha_n^i, or tapered, which
+/// lets the last visits fade out:
+///
+///   a_n^i = alpha_n^i (n + 1 - i)(c + 2)/(c + n + 1)
+///         = sum_{j=i..n} alpha_n^j[c + 1] alpha_j^i[c]         an average of the averages so far
+///
+/// Where play goes round in circles, the circle that the end cuts off is what an average is off by.
+/// With weights that fall to nothing at the end it hardly counts.
+class OutputWeights {
+ public:
+  /// Throws as AlphaWeights does; tapered, c + 1 has to be below kMaxSteps too.
+  OutputWeights(std::uint64_t c, bool tapered = false);  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] std::uint64_t c() const noexcept { return alpha_.c(); }
+  [[nodiscard]] bool tapered() const noexcept { return tapered_; }
+
+  /// What visit i counts in the average of the first i, if n are to come: with
+  /// X_i = (1 - rate) X_{i-1} + rate x_i from i = 1 on, X_n is the average.
+  [[nodiscard]] double rate(std::uint64_t n, std::uint64_t i) const noexcept {
+    if (!tapered_) return alpha_.rate(i);
+    const double left = static_cast<double>(c() + 2) * static_cast<double>(n + 1 - i);
+    return alpha_.rate(i) * (left / (left + static_cast<double>(i - 1)));
+  }
+  /// a_n^i, 1 <= i <= n.
+  [[nodiscard]] double weight(std::uint64_t n, std::uint64_t i) const noexcept;
+  /// The sum of the first i of them, 0 <= i <= n.
+  [[nodiscard]] double cdf(std::uint64_t n, std::uint64_t i) const noexcept;
+  /// i with probability a_n^i, exactly, in integers alone: tapered, j among n with c + 1, and then
+  /// i among j with c.
+  [[nodiscard]] std::uint64_t sample(std::uint64_t n, Draws& draws) const noexcept;
+
+  friend bool operator==(const OutputWeights& a, const OutputWeights& b) noexcept {
+    return a.c() == b.c() && a.tapered_ == b.tapered_;
+  }
+
+ private:
+  AlphaWeights alpha_;
+  AlphaWeights next_;  // c + 1, where it is tapered
+  bool tapered_;
+};
+
 }  // namespace vlearn

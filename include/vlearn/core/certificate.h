@@ -97,6 +97,7 @@ struct Certificate {
   CertifiedOutput output = CertifiedOutput::nested;
   // Of all but tables:
   std::uint64_t weights = 0;   ///< c of the output weights (c + 1)/(c + n)
+  bool taper = false;          ///< whether they fade out at the end (OutputWeights)
   std::uint64_t episodes = 0;  ///< K: the policy is made of the visits of so many
   /// Of the nested output: the index k is drawn uniformly from 1, ..., K, or is start_episode,
   /// which is K + 1 for `last`.

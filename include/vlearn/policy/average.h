@@ -53,11 +53,11 @@ struct AverageTable {
 
 /// How many of the most recent visits have a share of the weight, 0 < share < 1, between them: the
 /// least j with alpha_n^n + ... + alpha_n^{n-j+1} >= share. n >= 1.
-[[nodiscard]] std::uint64_t recent_visits(const AlphaWeights& alpha,
+[[nodiscard]] std::uint64_t recent_visits(const OutputWeights& weights,
                                           std::uint64_t n,
                                           double share) noexcept;
 
 /// 1 / sum_i (alpha_n^i)^2: equal weights on so many visits would be as concentrated. n >= 1.
-[[nodiscard]] double effective_visits(const AlphaWeights& alpha, std::uint64_t n) noexcept;
+[[nodiscard]] double effective_visits(const OutputWeights& weights, std::uint64_t n) noexcept;
 
 }  // namespace vlearn

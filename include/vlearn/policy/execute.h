@@ -108,7 +108,7 @@ class PolicyPlayer {
 
   const PolicyFile& file_;
   ExecuteOptions options_;
-  AlphaWeights alpha_;
+  OutputWeights weights_;
   std::uint64_t index_key_;
   std::uint64_t action_key_;
   Episode episode_;

@@ -22,6 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "vlearn/core/alpha.h"
 #include "vlearn/core/container.h"
 #include "vlearn/core/error.h"
 #include "vlearn/core/file.h"
@@ -41,9 +42,13 @@ struct PolicyHeader {
   bool control_variate = false;
   double rule_parameter = 0.0;  ///< of the rigorous rules: BonusSchedule::log_events()
   std::uint64_t weights = 0;    ///< c of the output weights (c + 1)/(c + n); the paper's is H
+  bool taper = false;           ///< of Markov outputs: OutputWeights
   std::uint64_t segment_episodes = 0;
   std::string game_hash = {};
   std::string config_hash = {};
+
+  /// Of outputs whose visit is drawn anew at every step.
+  [[nodiscard]] OutputWeights markov_weights() const { return {weights, taper}; }
 
   friend bool operator==(const PolicyHeader&, const PolicyHeader&) = default;
 };

@@ -14,6 +14,7 @@
 
 #include "vlearn/agent/options.h"
 #include "vlearn/certify/certify.h"
+#include "vlearn/core/alpha.h"
 #include "vlearn/core/cancel.h"
 #include "vlearn/core/certificate.h"
 #include "vlearn/run/trainer.h"
@@ -48,6 +49,10 @@ void check_choices(const LearnConfig& config);
 [[nodiscard]] std::optional<std::uint64_t> natural_weights(Preset preset,
                                                            CertifiedOutput output,
                                                            std::size_t horizon);
+/// Whether they fade out at the end.
+[[nodiscard]] bool natural_taper(Preset preset, CertifiedOutput output) noexcept;
+/// What a run's output is made with.
+[[nodiscard]] OutputWeights output_weights(const LearnerOptions& options, const Frame& frame);
 
 /// A preset in a game, with the output that suits it.
 [[nodiscard]] LearnConfig preset_config(

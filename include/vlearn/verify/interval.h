@@ -53,7 +53,7 @@ inline Interval& operator+=(Interval& a, const Interval& b) noexcept { return a 
 /// w (x - mean) is averaged too.
 class IntervalMean {
  public:
-  /// w = part / whole, 1 <= part <= whole <= 2^50.
+  /// w = part / whole, 1 <= part <= whole <= 2^63.
   void move(const Interval& x, std::uint64_t part, std::uint64_t whole) noexcept {
     if (part == whole) {
       low_ = {x.low, 0.0};
@@ -75,8 +75,9 @@ class IntervalMean {
 
     [[nodiscard]] double sum() const noexcept { return head + tail; }
     void move(double x, double w, double outwards) noexcept {
-      // Of w, the two differences and the product: five roundings at most, 2^-53 each of w times
-      // what is subtracted. The margin has room for these and for the tail's rounding, 2^-105.
+      // Of w and the counts in it, the two differences and the product: seven roundings at most,
+      // 2^-53 each of w times what is subtracted. The margin has room for these and for the tail's
+      // rounding, 2^-105.
       const double margin = w * 0x1p-49 * (x + head) + detail::kTiny;
       const double step = w * ((x - head) - tail) + outwards * margin;
       const double sum = head + step;

@@ -55,6 +55,7 @@ class PolicyLog {
   [[nodiscard]] std::size_t num_players() const noexcept { return num_players_; }
   [[nodiscard]] Target target() const noexcept { return target_; }
   [[nodiscard]] std::uint64_t weights() const noexcept { return weights_; }
+  [[nodiscard]] bool tapered() const noexcept { return tapered_; }
   [[nodiscard]] std::uint64_t episodes() const noexcept { return episodes_; }  ///< K
   [[nodiscard]] const ReplayedRule& rule() const noexcept { return *rule_; }
   /// Of each step; at last the number of all cells.
@@ -80,6 +81,7 @@ class PolicyLog {
   std::size_t num_players_ = 0;
   Target target_ = Target::cce;
   std::uint64_t weights_ = 0;
+  bool tapered_ = false;
   std::uint64_t segment_episodes_ = 0;
   std::uint64_t episodes_ = 0;
   bool control_variate_ = false;

@@ -62,9 +62,52 @@ TEST(SpreadDraws, AreFractionsOfOneDrawAndItsSteps) {
   EXPECT_EQ(spread_draw(first, 0.5, 3, 0.25), 0.0);
 }
 
+TEST(SpreadDraws, AreShuffledAfterTheFirst) {
+  // Each block in another order, and with the same places as in order.
+  std::vector<std::uint64_t> before;
+  for (std::uint64_t block = 8; block < 200; ++block) {
+    std::vector<std::uint64_t> places;
+    for (std::uint64_t i = 0; i < kSpreadVisits; ++i) places.push_back(shuffled_place(i, block));
+    EXPECT_NE(places, before);
+    before = places;
+    std::sort(places.begin(), places.end());
+    for (std::uint64_t i = 0; i < kSpreadVisits; ++i) ASSERT_EQ(places[i], i) << block;
+  }
+  double first = 0.0;
+  EXPECT_EQ(spread_draw(first, 0.25, 8 * kSpreadVisits + 1, 0.125), [&] {
+    const double place = 0.125 + 0.25 * static_cast<double>(shuffled_place(0, 8));
+    return place - std::floor(place);
+  }());
+  EXPECT_EQ(first, 0.125);
+}
+
+/// What follows a visit must not depend on it. In order, the next place is always as far away; in a
+/// shuffled order the product of neighbours is as that of independent draws.
+TEST(SpreadDraws, ShuffledNeighboursAreNotRelated) {
+  const double stride = spread_stride(Player(0), 2);
+  const auto relation = [&](std::uint64_t begin) {
+    Draws draws({.seed = 5, .purpose = Purpose::test});
+    double first = 0.0;
+    double sum = 0.0;
+    double last = 0.5;
+    constexpr std::uint64_t visits = 400 * kSpreadVisits;
+    for (std::uint64_t visit = begin + 1; visit <= begin + visits; ++visit) {
+      // Blocks below begin at the same place of the clock: only the order differs.
+      const std::uint64_t at = begin == 0 ? (visit - 1) % kOrderedVisits + 1 : visit;
+      const double u = spread_draw(first, stride, at, draws.uniform());
+      sum += (u - 0.5) * (last - 0.5);
+      last = u;
+    }
+    return 12.0 * sum / static_cast<double>(visits);
+  };
+  // A standard deviation is 1/sqrt(400 * 512) = 0.0022.
+  EXPECT_LT(std::abs(relation(kOrderedVisits)), 0.011);
+  EXPECT_GT(std::abs(relation(0)), 0.1);
+}
+
 /// The largest |how often both fell into a corner [0, x) x [0, y) - x y| of corners on a grid,
 /// after 512 visits of a cell by two players.
-double uneven(std::uint64_t seed, bool spread) {
+double uneven(std::uint64_t seed, bool spread, std::uint64_t before = 0) {
   std::array<Draws, 2> own = {Draws({.seed = seed, .purpose = Purpose::test, .player = Player(0)}),
                               Draws({.seed = seed, .purpose = Purpose::test, .player = Player(1)})};
   std::array<double, 2> first = {};
@@ -72,7 +115,8 @@ double uneven(std::uint64_t seed, bool spread) {
   for (std::uint64_t i = 0; i < kSpreadVisits; ++i) {
     for (std::size_t j = 0; j < 2; ++j) {
       const double u = own[j].uniform();
-      points[i][j] = spread ? spread_draw(first[j], spread_stride(Player(j), 2), i + 1, u) : u;
+      points[i][j] =
+          spread ? spread_draw(first[j], spread_stride(Player(j), 2), before + i + 1, u) : u;
     }
   }
   double largest = 0.0;
@@ -95,6 +139,9 @@ TEST(SpreadDraws, FillTheSquareOfTwoPlayersEvenly) {
   double least_independent = 1.0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     most_spread = std::max(most_spread, uneven(seed, true));
+    // Shuffled visits fill it with the same places.
+    const std::uint64_t before = kOrderedVisits + seed * kSpreadVisits;
+    EXPECT_EQ(uneven(seed, true, before), uneven(seed, true));
     least_independent = std::min(least_independent, uneven(seed, false));
   }
   RecordProperty("spread", std::to_string(most_spread * 512.0));

@@ -30,6 +30,7 @@ struct Learned {
   const char* game;
   Target target;
   CertifiedOutput output;
+  bool taper = false;
 };
 constexpr Learned kLearned[] = {
     {"random:players=3,states=3,actions=2,horizon=3,seed=2", Target::cce, CertifiedOutput::markov},
@@ -40,6 +41,11 @@ constexpr Learned kLearned[] = {
     {"random:players=2,states=3,actions=3,horizon=3,seed=4,kind=zero-sum", Target::nash,
      CertifiedOutput::marginals},
     {"pursuit:size=3,horizon=3", Target::nash, CertifiedOutput::marginals},
+    {"random:players=3,states=3,actions=2,horizon=3,seed=2", Target::cce, CertifiedOutput::markov,
+     true},
+    {"random:players=2,states=3,actions=3,horizon=2,seed=3", Target::ce, CertifiedOutput::markov,
+     true},
+    {"pursuit:size=3,horizon=3", Target::nash, CertifiedOutput::marginals, true},
 };
 
 constexpr std::uint64_t kWeights = 2;
@@ -48,9 +54,14 @@ constexpr std::uint64_t kWeights = 2;
 struct Watched {
   Watched(const Learned& learned, std::uint64_t episodes)
       : game(make_game(learned.game)),
-        certifier(game, learned.target, kWeights, learned.output, RunCertifier::Stream::hashed) {
+        certifier(game,
+                  learned.target,
+                  {kWeights, learned.taper},
+                  learned.output,
+                  RunCertifier::Stream::hashed) {
     LearnerOptions options = preset_options(Preset::fast, learned.target);
     options.output_weights = kWeights;
+    options.output_taper = learned.taper;
     trainer = std::visit(
         [&](const auto& model) { return make_trainer(GameRef(model), options, 3); }, game);
     for (const Player player : all<Player>(frame_of(game).num_players())) {
@@ -96,7 +107,8 @@ Certificate from_log(const AnyGame& game,
     return std::span(table.averaged)
         .subspan(row * frame.max_actions(), frame.num_actions(player, h, s));
   };
-  return certify_marginals(game, {}, learned.target, kWeights, files.front().episodes(), policy);
+  return certify_marginals(game, {}, learned.target, {kWeights, learned.taper},
+                           files.front().episodes(), policy);
 }
 
 TEST(MarkovCertifier, FindsWhatTheLogSays) {
@@ -105,13 +117,16 @@ TEST(MarkovCertifier, FindsWhatTheLogSays) {
       SCOPED_TRACE(learned.game + (" " + std::to_string(episodes)));
       Watched run(learned, episodes);
       const AssessedStart now = run.certifier.at(CertifiedStart::last);
-      const Certificate found = certify_played(run.game, {}, learned.target, learned.output,
-                                               kWeights, run.certifier.episodes(), now);
+      const Certificate found =
+          certify_played(run.game, {}, learned.target, learned.output, {kWeights, learned.taper},
+                         run.certifier.episodes(), now);
       const std::vector<PolicyFile> files = run.files();
       const Certificate wanted = from_log(run.game, learned, files);
       EXPECT_EQ(found.output, wanted.output);
       EXPECT_EQ(found.episodes, wanted.episodes);
       EXPECT_EQ(found.weights, wanted.weights);
+      EXPECT_EQ(found.taper, learned.taper);
+      EXPECT_EQ(wanted.taper, learned.taper);
       for (std::size_t j = 0; j < found.players.size(); ++j) {
         const PlayerCertificate& own = found.players[j];
         const PlayerCertificate& other = wanted.players[j];
@@ -192,7 +207,7 @@ TEST(MarkovCertifier, GoesOnFromWhatWasSaved) {
     const TemporaryFolder folder;
     Watched run(learned, 50);
     static_cast<void>(run.certifier.record(true));
-    RunCertifier again(run.game, learned.target, kWeights, learned.output,
+    RunCertifier again(run.game, learned.target, {kWeights, learned.taper}, learned.output,
                        RunCertifier::Stream::hashed);
     ContainerArrays arrays = saved(folder, run.certifier);
     again.load(arrays);
@@ -216,12 +231,14 @@ TEST(MarkovCertifier, RefusesWhatNoVisitsLeave) {
   const Watched run(kLearned[0], 20);
   const auto refuse = [&](const Learned& other) {
     const AnyGame game = make_game(other.game);
-    RunCertifier reader(game, other.target, kWeights, other.output, RunCertifier::Stream::hashed);
+    RunCertifier reader(game, other.target, {kWeights, other.taper}, other.output,
+                        RunCertifier::Stream::hashed);
     ContainerArrays arrays = saved(folder, run.certifier);
     error_of(ErrorKind::input, [&] { reader.load(arrays); });
   };
   refuse(kLearned[1]);
   refuse({kLearned[0].game, Target::cce, CertifiedOutput::nested});
+  refuse({kLearned[0].game, Target::cce, CertifiedOutput::markov, true});
   // Numbers of the right shape that are no chances, or visits of no episodes.
   const AnyGame game = make_game("random:players=2,states=1,actions=2,horizon=2,seed=1");
   const auto read = [&](std::vector<std::uint64_t> visits, double chance, double lost) {

@@ -96,11 +96,12 @@ struct Learned {
     if (output) run.config.output = *output;
     const Frame& frame = game().frame();
     run.config.learner.output_weights = natural_weights(preset, run.config.output, frame.horizon());
+    run.config.learner.output_taper = natural_taper(preset, run.config.output);
     run.start = CertifiedStart::best;
     write_run(folder / "run", run);
     const std::vector<PolicyFile> files = open_policies(read_run(folder / "run"), frame);
     visits = recorded(files);
-    record.emplace(game(), visits, files.front().header().weights);
+    record.emplace(game(), visits, files.front().header().markov_weights());
   }
   [[nodiscard]] const DenseGame& game() const { return std::get<DenseGame>(loaded.game); }
   /// As the run has left it.

@@ -53,7 +53,8 @@ struct Case {
       return std::span(table.averaged)
           .subspan(row * frame.max_actions(), frame.num_actions(player, h, s));
     };
-    exact = certify_marginals(game, {}, target, 2, learned.episodes, average);
+    exact = certify_marginals(game, {}, target, run.files.front().header().markov_weights(),
+                              learned.episodes, average);
     policy = make_drawn_marginals(run.files, {.threads = 1});
   }
 

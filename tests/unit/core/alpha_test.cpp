@@ -207,6 +207,58 @@ TEST(AlphaSlow, IndexSamplerHasExactlyTheLawUpToTwoThousandVisits) {
   for (std::uint64_t t = 1; t <= kMaxT; ++t) check_sampler_law(t);
 }
 
+/// a_n^i by its definition: an average of the averages so far.
+Rational exact_tapered(std::uint64_t c, std::uint64_t n, std::uint64_t i) {
+  Rational sum = 0;
+  for (std::uint64_t j = i; j <= n; ++j) sum += exact_weight(c + 1, n, j) * exact_weight(c, j, i);
+  return sum;
+}
+
+TEST(TaperedWeights, AreAveragesOfAverages) {
+  for (const std::uint64_t c : {1U, 2U, 3U, 7U, 40U}) {
+    const OutputWeights weights(c, true);
+    for (const std::uint64_t n : {1U, 2U, 3U, 10U, 61U}) {
+      Rational sum = 0;
+      Rational share;
+      for (std::uint64_t i = 1; i <= n; ++i) {
+        const Rational exact = exact_tapered(c, n, i);
+        EXPECT_EQ(exact, exact_weight(c, n, i) * Rational((n + 1 - i) * (c + 2), c + n + 1));
+        sum += exact;
+        share = exact / sum;
+        const auto near = [](double found, const Rational& wanted) {
+          const auto number = wanted.convert_to<double>();
+          EXPECT_NEAR(found, number, 1e-13 * number);
+        };
+        near(weights.weight(n, i), exact);
+        near(weights.cdf(n, i), sum);
+        near(weights.rate(n, i), share);
+      }
+      EXPECT_EQ(sum, 1);
+      EXPECT_EQ(weights.cdf(n, 0), 0.0);
+      EXPECT_EQ(weights.rate(n, 1), 1.0);
+    }
+  }
+}
+
+TEST(TaperedWeights, ComeFromTheSampler) {
+  for (const std::uint64_t c : {1U, 3U, 20U}) {
+    const OutputWeights weights(c, true);
+    constexpr std::size_t n = 12;
+    std::vector<double> counts(n, 0.0);
+    std::vector<double> expected;
+    Draws draws({.seed = c, .purpose = Purpose::test});
+    for (int k = 0; k < 200'000; ++k) counts.at(weights.sample(n, draws) - 1) += 1.0;
+    std::vector<double> seen;
+    for (std::size_t i = 1; i <= n; ++i) {
+      const double count = 200'000.0 * exact_tapered(c, n, i).convert_to<double>();
+      if (count < 10.0) continue;  // too rare to count
+      expected.push_back(count);
+      seen.push_back(counts[i - 1]);
+    }
+    EXPECT_LE(test::chi_square(seen, expected), test::chi_square_limit(expected.size()));
+  }
+}
+
 // Every sequence of draws, one by one, through the sampler's step.
 TEST(IndexSampler, EnumeratedByHandForSmallSizes) {
   constexpr std::uint64_t c = 3;

@@ -471,7 +471,7 @@ TEST(ConvergenceReport, SaysWhenRunsAreTooShort) {
 TEST(ConvergenceSlice, OfThreeGames) {
   const TemporaryFolder folder;
   ConvergenceSettings settings =
-      settings_of({"shapley", "matching-pennies-3", "circle-4"}, 316'227);
+      settings_of({"shapley", "matching-pennies-3", "bad-rps"}, 316'227);
   settings.seeds = 1;
   ConvergenceLog log(folder.path(), settings);
   ASSERT_TRUE(measure_convergence(settings, log, {}));

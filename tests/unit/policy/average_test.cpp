@@ -129,7 +129,7 @@ TEST(Average, TablesAreOfOneRun) {
 
 TEST(Average, CountsWhatTheWeightsRestOn) {
   for (const std::uint64_t c : {1U, 2U, 5U, 40U}) {
-    const AlphaWeights alpha(c);
+    const OutputWeights alpha(c);
     for (const std::uint64_t n : {1U, 2U, 3U, 17U, 1000U}) {
       const std::vector<long double> weights = weights_of(c, n);
       for (const double share : {0.0123, 0.4997, 0.9003, 0.9897}) {  // no ties

@@ -5,6 +5,7 @@
 #include "vlearn/policy/execute.h"
 
 #include <gtest/gtest.h>
+#include <array>
 
 #include <numeric>
 #include <vector>
@@ -92,6 +93,29 @@ TEST(Execute, DrawsVisitsByTheirWeights) {
       expect_law(drawn.second, second);
     }
   }
+}
+
+TEST(Execute, DrawsTaperedWeightsOfMarkovOutputsAlone) {
+  const std::size_t episodes = 50;
+  const PolicyFile file = with_weights(narrow_run(), 0, 2, true);
+  // A nested output draws as if there was no taper.
+  expect_law(drawn_visits(file, {}, 100'000).first, weights_of(AlphaWeights(2), 50, episodes));
+  ExecuteOptions options = options_of(7, file);
+  options.output = OutputKind::markov;
+  PolicyPlayer player(file, options);
+  std::array<std::vector<double>, 2> drawn;
+  drawn.fill(std::vector<double>(episodes + 1, 0.0));
+  for (std::uint64_t k = 0; k < 100'000; ++k) {
+    player.begin(Episode(k));
+    for (std::size_t h = 0; h < 2; ++h) drawn[h][player.act(Step(h), State(0)).visit] += 1.0;
+  }
+  // c = 2: in proportion to (51 - i) i (i + 1).
+  std::vector<double> law(episodes + 1, 0.0);
+  double sum = 0.0;
+  for (std::size_t i = 1; i <= episodes; ++i)
+    sum += law[i] = static_cast<double>((51 - i) * i * (i + 1));
+  for (double& chance : law) chance /= sum;
+  for (const std::vector<double>& counts : drawn) expect_law(counts, law);
 }
 
 TEST(Execute, DrawsTheFirstEpisodeUniformly) {

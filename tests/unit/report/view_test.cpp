@@ -87,7 +87,7 @@ void expect_gap_explained(const RunView& view) {
 }
 
 /// Each part stands for a share of the weight that it lies in the middle of.
-void expect_stand_for_all(const CellView& cell, const AlphaWeights& alpha) {
+void expect_stand_for_all(const CellView& cell, const OutputWeights& alpha) {
   const std::size_t parts = cell.mixture.size();
   double older = 0.0;  // weight of all visits before the part, by plain summation
   std::uint64_t i = 1;
@@ -186,7 +186,7 @@ TEST(View, NestedCellsAreOfTheExecutionsThatAreCertified) {
   ASSERT_GT(start, 1U);
   ASSERT_LT(start, 91U) << "the last start is the best: nothing to tell apart";
   EXPECT_TRUE(has_remark(view, "the output is nested"));
-  const AlphaWeights alpha(files[0].header().weights);
+  const OutputWeights alpha = files[0].header().markov_weights();
   ReplayMemory memory;
   for (const CellView& cell : view.cells) {
     const std::size_t place = files[0].header().seat.cell(cell.h, cell.s);
@@ -383,7 +383,7 @@ TEST(View, NobodyKnowsTheValueOfIndependentNestedMixtures) {
 
 /// sum_i alpha_n^i pi_i^1(a) pi_i^2(b), visit by visit.
 std::vector<double> together(std::span<const PolicyFile> files, std::size_t cell) {
-  const AlphaWeights alpha(files[0].header().weights);
+  const OutputWeights alpha = files[0].header().markov_weights();
   const std::uint64_t n = files[0].visits_before(cell, files[0].episodes());
   ReplayMemory memory;
   std::vector<double> first(files[0].header().seat.num_actions[cell]);
@@ -425,7 +425,7 @@ TEST(View, PoliciesAreThoseOfTheFiles) {
     const RunView view = view_learned(folder, learned_run(word, preset, target, 80));
     const LoadedGame game = load_game(word);
     const auto files = open_policies(read_run(folder / "run"), frame_of(game.game));
-    const AlphaWeights alpha(files[0].header().weights);
+    const OutputWeights alpha = files[0].header().markov_weights();
     for (const CellView& cell : view.cells) {
       const std::size_t place = files[0].header().seat.cell(cell.h, cell.s);
       EXPECT_EQ(cell.visits, files[0].visits_before(place, 80));

@@ -271,6 +271,15 @@ TEST(Presets, OutputWeightsAreThoseOfTheFile) {
   EXPECT_EQ(trainer_of(game, options)->policy_header(Player(1)).weights, 4U);
   options.output_weights = 7;
   EXPECT_EQ(trainer_of(game, options)->policy_header(Player(1)).weights, 7U);
+  EXPECT_FALSE(trainer_of(game, options)->policy_header(Player(1)).taper);
+  options.output_taper = true;
+  EXPECT_TRUE(trainer_of(game, options)->policy_header(Player(1)).taper);
+  // Only Markov outputs of the fast preset are tapered.
+  EXPECT_TRUE(preset_config(game, Preset::fast, Target::ce, 100, 1).learner.output_taper);
+  EXPECT_FALSE(preset_config(game, Preset::practical, Target::ce, 100, 1).learner.output_taper);
+  EXPECT_FALSE(natural_taper(Preset::fast, CertifiedOutput::nested));
+  options.output_weights = kMaxSteps - 1;
+  EXPECT_TRUE(flaw_of(options).has_value());
 }
 
 TEST(Rows, ComeAtFixedEpisodes) {

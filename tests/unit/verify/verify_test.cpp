@@ -103,7 +103,10 @@ TEST(Verify, AcceptsWhatTheDefinitionGives) {
       {{.game = kGeneral, .rule = RuleName::tsallis, .control_variate = true}, Target::cce},
       {{.game = kGeneral, .target = Target::ce, .rule = RuleName::ftrl_swap}, Target::ce},
       {{.game = kGeneral, .rule = RuleName::log_barrier, .weights = 7}, Target::ce},
+      {{.game = kGeneral, .weights = 3, .taper = true}, Target::cce},
+      {{.game = kGeneral, .weights = 1, .taper = true}, Target::ce},
       {{.game = kZeroSum, .target = Target::nash}, Target::nash},
+      {{.game = kZeroSum, .target = Target::nash, .weights = 3, .taper = true}, Target::nash},
       {{.game = "random:players=3,states=2,actions=2,horizon=2,seed=3"}, Target::cce},
       {{.game = "random:players=1,states=4,actions=3,horizon=4,seed=3", .target = Target::optimal},
        Target::optimal},
@@ -274,6 +277,36 @@ TEST(Verify, RefutesAnotherMeaningOfTheSameNumbers) {
   Certificate certificate = certify(run, {});
   certificate.start = CertifiedStart::best;
   expect_accepted(run, certificate);
+}
+
+TEST(Verify, RefutesAnotherTaper) {
+  const auto choice = [](Target target) {
+    return Choice{target,
+                  target == Target::nash ? CertifiedOutput::marginals : CertifiedOutput::markov,
+                  CertifiedStart::last, 0};
+  };
+  for (const bool taper : {false, true}) {
+    for (const Target target : {Target::cce, Target::ce, Target::nash}) {
+      const Training training{.game = target == Target::nash ? kZeroSum : kGeneral,
+                              .target = target == Target::nash ? target : Target::cce,
+                              .weights = 3,
+                              .taper = taper};
+      const TrainedRun run(training);
+      Certificate certificate = certify(run, choice(target), false);
+      certificate.taper = !taper;
+      const Verdict verdict = verify(run.game(), run.paths(), certificate);
+      EXPECT_FALSE(verdict.accepted);
+      EXPECT_EQ(verdict.refuted, taper ? "taper: stated false, but the files say true"
+                                       : "taper: stated true, but the files say false");
+      // What the certificate says of the files is true, but not its numbers.
+      Training other = training;
+      other.taper = !taper;
+      Certificate wrong = certify(TrainedRun(other), choice(target), false);
+      wrong.taper = taper;
+      wrong.policy_hashes = certificate.policy_hashes;
+      EXPECT_FALSE(verify(run.game(), run.paths(), wrong).accepted);
+    }
+  }
 }
 
 /// True numbers of a policy that the players do not play.
