@@ -33,27 +33,41 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// The search for the root, for one row in a double, or for a row in each lane of a vector.
+
+HWY_INLINE double square_root(double x) { return std::sqrt(x); }
+HWY_INLINE double times(double factor, double x) { return factor * x; }
+template <class V>
+HWY_INLINE V square_root(V x) {
+  return hn::Sqrt(x);
+}
+template <class V>
+HWY_INLINE V times(double factor, V x) {
+  return hn::Mul(hn::Set(hn::DFromV<V>(), factor), x);
+}
+
 /// Sums over the actions of u^p, u^(p+1) and u^(p+2).
+template <class Number>
 struct PowerSums {
-  double policy;
-  double slope;
-  double bend;
+  Number policy;
+  Number slope;
+  Number bend;
 };
 
 /// sum^(1 + 1/p) - sum: 0 at the root.
-template <int kPower>
-HWY_INLINE double excess(double sum) {
-  return sum * (kPower == 2 ? std::sqrt(sum) : sum) - sum;
+template <int kPower, class Number>
+HWY_INLINE Number excess(Number sum) {
+  return sum * (kPower == 2 ? square_root(sum) : sum) - sum;
 }
-template <int kPower>
-HWY_INLINE double newton_step(const PowerSums& sums) {
+template <int kPower, class Number>
+HWY_INLINE Number newton_step(const PowerSums<Number>& sums) {
   return excess<kPower>(sums.policy) / sums.slope;
 }
-template <int kPower>
-HWY_INLINE double halley_step(const PowerSums& sums) {
-  const double over = excess<kPower>(sums.policy);
-  const double square = sums.slope * sums.slope;
-  const double bent = 0.5 * (kPower + 1.0) * (square / sums.policy - sums.bend);
+template <int kPower, class Number>
+HWY_INLINE Number halley_step(const PowerSums<Number>& sums) {
+  const Number over = excess<kPower>(sums.policy);
+  const Number square = sums.slope * sums.slope;
+  const Number bent = times(0.5 * (kPower + 1.0), square / sums.policy - sums.bend);
   return over * sums.slope / (square + bent * over);
 }
 
@@ -73,14 +87,29 @@ HWY_INLINE RootSteps root_steps(std::size_t n) {
   return n <= 64 ? RootSteps{3, 2} : RootSteps{8, 2};
 }
 
-/// The y where sums_at(y).policy is one, nearly.
-template <int kPower, class SumsAt>
-HWY_INLINE double find_root(std::size_t n, const SumsAt& sums_at) {
+/// The y where sums_at(y).policy is one, nearly; `y` is one.
+template <int kPower, class Number, class SumsAt>
+HWY_INLINE Number find_root(std::size_t n, Number y, const SumsAt& sums_at) {
   const RootSteps steps = root_steps<kPower>(n);
-  double y = 1.0;
-  for (int i = 0; i < steps.newton; ++i) y += newton_step<kPower>(sums_at(y));
-  for (int i = 0; i < steps.halley; ++i) y += halley_step<kPower>(sums_at(y));
+  for (int i = 0; i < steps.newton; ++i) y = y + newton_step<kPower>(sums_at(y));
+  for (int i = 0; i < steps.halley; ++i) y = y + halley_step<kPower>(sums_at(y));
   return y;
+}
+
+/// Lane c of vector r to lane r of vector c, of two or four vectors.
+template <class D, std::size_t kLanes>
+HWY_INLINE void transpose(D d, std::array<hn::Vec<D>, kLanes>& v) {
+  // Unqualified: the scalar target has none of these, and never comes here.
+  const auto lower = InterleaveLower(d, v[0], v[1]);
+  const auto upper = InterleaveUpper(d, v[0], v[1]);
+  if constexpr (kLanes == 2) {
+    v = {lower, upper};
+  } else {
+    const auto next_lower = InterleaveLower(d, v[2], v[3]);
+    const auto next_upper = InterleaveUpper(d, v[2], v[3]);
+    v = {ConcatLowerLower(d, next_lower, lower), ConcatLowerLower(d, next_upper, upper),
+         ConcatUpperUpper(d, next_lower, lower), ConcatUpperUpper(d, next_upper, upper)};
+  }
 }
 
 /// A row of n numbers in kCount vectors of kWidth lanes; all but the last are full.
@@ -167,7 +196,7 @@ class Row {
   /// From z to theta = u^kPower; `slope` gets theta u. Lanes beyond the last number have an
   /// infinite z.
   template <int kPower>
-  HWY_INLINE PowerSums invert(double y, Row& theta, Row& slope) const {
+  HWY_INLINE PowerSums<double> invert(double y, Row& theta, Row& slope) const {
     const Tag d;
     Row bend(*this);
     for (std::size_t k = 0; k < kCount; ++k) {
@@ -177,6 +206,25 @@ class Row {
       bend.v_[k] = hn::Mul(slope.v_[k], u);
     }
     return {theta.fold(Plus()), slope.fold(Plus()), bend.fold(Plus())};
+  }
+
+  /// The vector of each action, with a row in each lane; and back.
+  using Columns = std::array<Vector, kCount * kLanes>;
+  HWY_INLINE static void to_columns(const std::array<Row, kLanes>& rows, Columns& columns) {
+    for (std::size_t k = 0; k < kCount; ++k) {
+      std::array<Vector, kLanes> block;
+      for (std::size_t r = 0; r < kLanes; ++r) block[r] = rows[r].v_[k];
+      transpose(Tag(), block);
+      for (std::size_t r = 0; r < kLanes; ++r) columns[k * kLanes + r] = block[r];
+    }
+  }
+  HWY_INLINE static void to_rows(const Columns& columns, std::array<Row, kLanes>& rows) {
+    for (std::size_t k = 0; k < kCount; ++k) {
+      std::array<Vector, kLanes> block;
+      for (std::size_t r = 0; r < kLanes; ++r) block[r] = columns[k * kLanes + r];
+      transpose(Tag(), block);
+      for (std::size_t r = 0; r < kLanes; ++r) rows[r].v_[k] = block[r];
+    }
   }
 
   HWY_INLINE void subtract(double factor, const Row& other) {
@@ -232,10 +280,10 @@ void invert_long(std::size_t n, double scale, const RowAdvance& row) {
         return power;
       });
     };
-    return PowerSums{sum(0), sum(1), sum(2)};
+    return PowerSums<double>{sum(0), sum(1), sum(2)};
   };
-  const double y = find_root<kPower>(n, sums_at);
-  const PowerSums sums = sums_at(y);
+  const double y = find_root<kPower>(n, 1.0, sums_at);
+  const PowerSums<double> sums = sums_at(y);
   const double rest = (sums.policy - 1.0) / sums.slope;
   for (std::size_t b = 0; b < n; ++b) {
     const double u = inverse(b, y);
@@ -285,7 +333,7 @@ HWY_INLINE void invert_rows(std::size_t n,
     }
   }
   for (std::size_t r = 0; r < kRows; ++r) {
-    const PowerSums sums = rows[r].template invert<kPower>(y[r], theta, slope);
+    const PowerSums<double> sums = rows[r].template invert<kPower>(y[r], theta, slope);
     const double rest = (sums.policy - 1.0) / sums.slope;
     theta.subtract(rest, slope);
     theta.store(advances[r]->policy);
@@ -293,8 +341,55 @@ HWY_INLINE void invert_rows(std::size_t n,
   }
 }
 
-/// Rows that are advanced side by side, and their policies.
-template <std::size_t kRows>
+/// The same for as many rows as a vector has lanes, each in a lane of its own: one division or root
+/// does for all of them, and no sum waits for lanes to change places.
+template <class AnyRow>
+HWY_INLINE void invert_columns(std::size_t n,
+                               std::array<AnyRow, AnyRow::kLanes>& rows,
+                               const std::array<const RowAdvance*, AnyRow::kLanes>& advances) {
+  using Vector = typename AnyRow::Vector;
+  const typename AnyRow::Tag d;
+  typename AnyRow::Columns z;
+  AnyRow::to_columns(rows, z);
+  typename AnyRow::Columns theta = z;  // lanes beyond the last number are never used
+  typename AnyRow::Columns slope;
+  const auto fold = [n](std::array<Vector, 8>& sums) HWY_ATTR {
+    for (std::size_t half = 4; half > 0; half /= 2) {
+      for (std::size_t k = 0; k < half && k + half < n; ++k)
+        sums[k] = hn::Add(sums[k], sums[k + half]);
+    }
+    return sums[0];
+  };
+  const auto sums_at = [&](Vector y) HWY_ATTR {
+    std::array<Vector, 8> sums;
+    std::array<Vector, 8> slopes;
+    std::array<Vector, 8> bends;
+    for (std::size_t b = 0; b < n; ++b) {
+      const Vector u = hn::Div(hn::Set(d, 1.0), hn::Add(z[b], y));
+      theta[b] = hn::Mul(u, u);
+      slope[b] = hn::Mul(theta[b], u);
+      const Vector bend = hn::Mul(slope[b], u);
+      sums[b % 8] = b < 8 ? theta[b] : hn::Add(sums[b % 8], theta[b]);
+      slopes[b % 8] = b < 8 ? slope[b] : hn::Add(slopes[b % 8], slope[b]);
+      bends[b % 8] = b < 8 ? bend : hn::Add(bends[b % 8], bend);
+    }
+    return PowerSums<Vector>{fold(sums), fold(slopes), fold(bends)};
+  };
+  const Vector y = find_root<2>(n, hn::Set(d, 1.0), sums_at);
+  const PowerSums<Vector> sums = sums_at(y);
+  const Vector rest = hn::Div(hn::Sub(sums.policy, hn::Set(d, 1.0)), sums.slope);
+  for (std::size_t b = 0; b < n; ++b) theta[b] = hn::Sub(theta[b], hn::Mul(rest, slope[b]));
+  AnyRow::to_rows(theta, rows);
+  HWY_ALIGN std::array<double, AnyRow::kLanes> roots;
+  hn::Store(hn::Add(y, times(0.5, rest)), d, roots.data());
+  for (std::size_t r = 0; r < AnyRow::kLanes; ++r) {
+    rows[r].store(advances[r]->policy);
+    if (advances[r]->root != nullptr) *advances[r]->root = roots[r];
+  }
+}
+
+/// Rows that are advanced side by side, and their policies; in columns for tsallis alone.
+template <std::size_t kRows, bool kInColumns = false>
 struct AdvanceRows {
   Potential potential;
   std::size_t n;
@@ -322,8 +417,12 @@ struct AdvanceRows {
       rows[r].multiply(potential == Potential::tsallis ? 0.5 * rate : rate);
       rows[r].fill_rest(kInfinity);
     }
-    if (potential == Potential::tsallis) return invert_rows<2>(n, rows, advances);
-    invert_rows<1>(n, rows, advances);
+    if constexpr (kInColumns) {
+      invert_columns(n, rows, advances);
+    } else {
+      if (potential == Potential::tsallis) return invert_rows<2>(n, rows, advances);
+      invert_rows<1>(n, rows, advances);
+    }
   }
   void in_memory() const {
     for (const RowAdvance* const advance : advances) advance_long(potential, n, *advance);
@@ -403,25 +502,51 @@ HWY_INLINE void run(const Kernel& kernel) {
 }
 
 /// Of two rows no more than this many actions fit into the registers.
-constexpr std::size_t kMostTogether = 12;
+constexpr std::size_t kMostInPairs = 12;
 template <class Kernel>
 HWY_INLINE void run_together(const Kernel& kernel) {
   if (kernel.n <= 2) return run_with<2, 2>(kernel);
-  run_with<4, kMostTogether>(kernel);
+  run_with<4, kMostInPairs>(kernel);
+}
+
+constexpr std::size_t kColumnLanes = hn::MaxLanes(hn::CappedTag<double, 4>());
+template <std::size_t kActions>
+HWY_NOINLINE void in_columns(const std::array<const RowAdvance*, kColumnLanes>& rows) {
+  constexpr std::size_t vectors = (kActions + kColumnLanes - 1) / kColumnLanes;
+  AdvanceRows<kColumnLanes, true>{Potential::tsallis, kActions, rows}
+      .template in_registers<Row<kColumnLanes, vectors>>();
+}
+
+/// A row per lane, for up to so many actions: each number of them is compiled by itself.
+constexpr std::size_t kMostInColumns = 12;
+template <std::size_t kActions = 2>
+HWY_INLINE void run_in_columns(std::size_t n,
+                               const std::array<const RowAdvance*, kColumnLanes>& rows) {
+  if (n == kActions) return in_columns<kActions>(rows);
+  if constexpr (kActions < kMostInColumns) run_in_columns<kActions + 1>(n, rows);
 }
 
 void advance_row_any(Potential potential, std::size_t n, const RowAdvance& row) {
   run(AdvanceRows<1>{potential, n, {&row}});
 }
 
-void advance_two_rows_any(Potential potential,
-                          std::size_t n,
-                          const RowAdvance& first,
-                          const RowAdvance& second) {
-  // More numbers than that do not fit into the registers twice.
-  if (n <= kMostTogether) return run_together(AdvanceRows<2>{potential, n, {&first, &second}});
-  advance_row_any(potential, n, first);
-  advance_row_any(potential, n, second);
+void advance_rows_any(Potential potential, std::size_t n, std::span<const RowAdvance> rows) {
+  std::size_t r = 0;
+  if constexpr (kColumnLanes > 1) {
+    if (potential == Potential::tsallis && n > 1 && n <= kMostInColumns) {
+      for (; r + kColumnLanes <= rows.size(); r += kColumnLanes) {
+        std::array<const RowAdvance*, kColumnLanes> group;
+        for (std::size_t k = 0; k < kColumnLanes; ++k) group[k] = &rows[r + k];
+        run_in_columns(n, group);
+      }
+    }
+  }
+  if (n <= kMostInPairs) {
+    for (; r + 2 <= rows.size(); r += 2) {
+      run_together(AdvanceRows<2>{potential, n, {&rows[r], &rows[r + 1]}});
+    }
+  }
+  for (; r < rows.size(); ++r) advance_row_any(potential, n, rows[r]);
 }
 
 void advance_losses_any(std::size_t n,
@@ -442,7 +567,7 @@ HWY_AFTER_NAMESPACE();
 namespace vlearn {
 
 HWY_EXPORT(advance_row_any);
-HWY_EXPORT(advance_two_rows_any);
+HWY_EXPORT(advance_rows_any);
 HWY_EXPORT(advance_losses_any);
 
 // HWY_DYNAMIC_DISPATCH, without a call into Highway's library to find where the choice is kept.
@@ -456,18 +581,14 @@ static std::size_t chosen_target() noexcept {
 #define VLEARN_DISPATCH(function) HWY_STATIC_DISPATCH(function)
 #endif
 
-void advance_row(Potential potential, std::size_t num_actions, const RowAdvance& row) noexcept {
-  VLEARN_ASSERT(num_actions > 0 && row.step.action < num_actions);
-  VLEARN_DISPATCH(advance_row_any)(potential, num_actions, row);
-}
-
-void advance_two_rows(Potential potential,
-                      std::size_t num_actions,
-                      const RowAdvance& first,
-                      const RowAdvance& second) noexcept {
+void advance_rows(Potential potential,
+                  std::size_t num_actions,
+                  std::span<const RowAdvance> rows) noexcept {
   VLEARN_ASSERT(num_actions > 0);
-  VLEARN_ASSERT(first.step.action < num_actions && second.step.action < num_actions);
-  VLEARN_DISPATCH(advance_two_rows_any)(potential, num_actions, first, second);
+  for ([[maybe_unused]] const RowAdvance& row : rows) VLEARN_ASSERT(row.step.action < num_actions);
+  // Most rules have one row, and have no time to lose.
+  if (rows.size() == 1) return VLEARN_DISPATCH(advance_row_any)(potential, num_actions, rows[0]);
+  VLEARN_DISPATCH(advance_rows_any)(potential, num_actions, rows);
 }
 
 void advance_losses(std::size_t num_actions,

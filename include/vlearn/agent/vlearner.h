@@ -43,6 +43,10 @@ struct Experience {
 template <BanditRule Rule>
 class ValueTable {
  public:
+  /// Whether the rule computes several policies at once.
+  static constexpr bool kTogether =
+      requires(const Rule& rule) { rule.apply_together(std::span<const VisitedCell>()); };
+
   ValueTable(Rule rule,
              const LearnerOptions& options,
              const BonusSchedule& bonus,
@@ -85,33 +89,53 @@ class ValueTable {
     const Increment increment = bank_.update(seen.cell, seen.action, moved.loss, plan.steps);
     return {increment, read_value(plan, seen.cell) || moved.fell};
   }
-  /// The same for two players of one clock. Rules that can do so compute both policies at once.
-  static std::array<Learned, 2> observe_two(const VisitPlan& plan,
-                                            ValueTable& first,
-                                            const Experience& first_seen,
-                                            ValueTable& second,
-                                            const Experience& second_seen) noexcept {
-    if constexpr (requires(const Rule& rule, const VisitedCell& cell) {
-                    rule.apply_two(cell, cell, plan.steps);
-                  }) {
-      const MovedValue first_moved = first.move_values(plan, first_seen);
-      const MovedValue second_moved = second.move_values(plan, second_seen);
-      const auto visited = [&plan](ValueTable& table, const Experience& seen, double loss) {
+
+  /// observe() for visits of different players or cells, a few of them together where the rule
+  /// takes them so. V of a cell is read before it changes by a visit that was added later. Of one
+  /// player there may be several only if its rule uses no scratch. Plans must stay until finish().
+  class Batch {
+   public:
+    /// `learned` gets what observe() returns, when it is known.
+    void add(ValueTable& table,
+             const VisitPlan& plan,
+             const Experience& seen,
+             Learned& learned) noexcept {
+      if constexpr (kTogether) {
+        const MovedValue moved = table.move_values(plan, seen);
         const BanditCell cell = table.bank_.cell(seen.cell);
-        return VisitedCell{cell, seen.action,
-                           table.bank_.rule().measure(cell, seen.action, loss, plan.steps)};
-      };
-      const VisitedCell one = visited(first, first_seen, first_moved.loss);
-      const VisitedCell two = visited(second, second_seen, second_moved.loss);
-      first.bank_.rule().apply_two(one, two, plan.steps);
-      const bool first_fell = first.read_value(plan, first_seen.cell) || first_moved.fell;
-      const bool second_fell = second.read_value(plan, second_seen.cell) || second_moved.fell;
-      return {Learned{one.increment, first_fell}, Learned{two.increment, second_fell}};
-    } else {
-      const Learned learned = first.observe(plan, first_seen);
-      return {learned, second.observe(plan, second_seen)};
+        const Increment increment =
+            table.bank_.rule().measure(cell, seen.action, moved.loss, plan.steps);
+        learned = {increment, moved.fell};
+        visited_[count_] = {cell, seen.action, increment, &plan.steps};
+        visits_[count_] = {&table, &plan, seen.cell, &learned};
+        if (++count_ == kMostTogether) finish();
+      } else {
+        learned = table.observe(plan, seen);
+      }
     }
-  }
+    void finish() noexcept {
+      if (count_ == 0) return;
+      if constexpr (kTogether) {
+        visits_[0].table->bank_.rule().apply_together(std::span(visited_).first(count_));
+        for (std::size_t i = 0; i < count_; ++i) {
+          const auto& [table, plan, cell, learned] = visits_[i];
+          if (table->read_value(*plan, cell)) learned->value_fell = true;
+        }
+      }
+      count_ = 0;
+    }
+
+   private:
+    struct Visit {
+      ValueTable* table;
+      const VisitPlan* plan;
+      std::size_t cell;
+      Learned* learned;
+    };
+    std::size_t count_ = 0;
+    std::array<VisitedCell, kMostTogether> visited_;
+    std::array<Visit, kMostTogether> visits_;
+  };
 
   /// Asks for the memory that a visit of the cell will use.
   void fetch(std::size_t cell) const noexcept {

@@ -205,8 +205,8 @@ class FollowLeader : public Leader<Steps, kVariate> {
              Action action,
              const Increment& increment,
              const VisitSteps& steps) const noexcept {
-    advance_row(Steps::kPotential, cell.num_actions,
-                row_advance({cell, action, increment}, steps.decay, steps.rate));
+    const RowAdvance row = row_advance({cell, action, increment, &steps}, steps.rate);
+    advance_rows(Steps::kPotential, cell.num_actions, {&row, 1});
     this->grow_mean(cell, action, increment);
   }
   void replay(const BanditCell& cell,
@@ -232,15 +232,26 @@ class FollowLeader : public Leader<Steps, kVariate> {
   }
 
  protected:
-  /// apply() for two cells with as many actions.
-  void apply_two(const VisitedCell& first,
-                 const VisitedCell& second,
-                 double decay,
-                 const std::array<double, 2>& rates) const noexcept {
-    advance_two_rows(Steps::kPotential, first.cell.num_actions, row_advance(first, decay, rates[0]),
-                     row_advance(second, decay, rates[1]));
-    this->grow_mean(first.cell, first.action, first.increment);
-    this->grow_mean(second.cell, second.action, second.increment);
+  /// apply() for a few cells, with rates of their own.
+  void apply_together(std::span<const VisitedCell> visits,
+                      const std::array<double, kMostTogether>& rates) const noexcept {
+    std::array<RowAdvance, kMostTogether> rows;
+    for (std::size_t i = 0; i < visits.size(); ++i) rows[i] = row_advance(visits[i], rates[i]);
+    advance_together(visits, rows);
+    for (const VisitedCell& visited : visits) {
+      this->grow_mean(visited.cell, visited.action, visited.increment);
+    }
+  }
+  /// The row of each visit, together with those that have as many actions.
+  static void advance_together(std::span<const VisitedCell> visits,
+                               const std::array<RowAdvance, kMostTogether>& rows) noexcept {
+    for (std::size_t begin = 0; begin < visits.size();) {
+      const std::size_t n = visits[begin].cell.num_actions;
+      std::size_t end = begin + 1;
+      while (end < visits.size() && visits[end].cell.num_actions == n) ++end;
+      advance_rows(Steps::kPotential, n, std::span(rows).subspan(begin, end - begin));
+      begin = end;
+    }
   }
   /// apply() where nobody asks for the policy.
   void add_losses(const BanditCell& cell,
@@ -253,10 +264,8 @@ class FollowLeader : public Leader<Steps, kVariate> {
   }
 
  private:
-  [[nodiscard]] static RowAdvance row_advance(const VisitedCell& visited,
-                                              double decay,
-                                              double rate) noexcept {
-    return {.step = row_step(decay, visited.action, visited.increment, rate),
+  [[nodiscard]] static RowAdvance row_advance(const VisitedCell& visited, double rate) noexcept {
+    return {.step = row_step(visited.steps->decay, visited.action, visited.increment, rate),
             .means = FollowLeader::means(visited.cell),
             .losses = FollowLeader::rows(visited.cell),
             .policy = visited.cell.state};

@@ -13,7 +13,11 @@
 // probability 1 - delta: at most 10 B sqrt(H log(B^2/delta) / t), the paper's corollary.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <span>
 
 #include "vlearn/bandit/follow_leader.h"
 #include "vlearn/bandit/log_actions.h"
@@ -105,9 +109,12 @@ class SwapLeader : public Leader<Steps, kVariate> {
               .root = root,
               .shift = shifts != nullptr ? shifts + b : nullptr};
     };
-    std::size_t b = 0;
-    for (; b + 2 <= n; b += 2) advance_two_rows(Steps::kPotential, n, row(b), row(b + 1));
-    if (b < n) advance_row(Steps::kPotential, n, row(b));
+    for (std::size_t b = 0; b < n; b += kMostTogether) {
+      std::array<RowAdvance, kMostTogether> some;
+      const std::size_t count = std::min(kMostTogether, n - b);
+      for (std::size_t k = 0; k < count; ++k) some[k] = row(b + k);
+      vlearn::advance_rows(Steps::kPotential, n, std::span(some).first(count));
+    }
     stationary_distribution({cell.scratch, n * n}, {cell.state, n});
   }
   /// apply() of the rule for each visit.

@@ -180,17 +180,14 @@ class OptimisticLeader : public FollowLeader<Steps, ControlVariate::on> {
     steps.rate /= scale(cell);
     Base::apply(cell, action, increment, steps);
   }
-  /// apply() of two players at visits with the same steps.
-  void apply_two(const VisitedCell& first,
-                 const VisitedCell& second,
-                 const VisitSteps& steps) const noexcept {
-    std::array<double, 2> rates{};
-    for (std::size_t i = 0; i < 2; ++i) {
-      const VisitedCell& visited = i == 0 ? first : second;
-      add_noise(visited.cell, visited.action, visited.increment, steps.decay);
-      rates[i] = steps.rate / scale(visited.cell);
+  void apply_together(std::span<const VisitedCell> visits) const noexcept {
+    std::array<double, kMostTogether> rates{};
+    for (std::size_t i = 0; i < visits.size(); ++i) {
+      const auto& [cell, action, increment, steps] = visits[i];
+      add_noise(cell, action, increment, steps->decay);
+      rates[i] = steps->rate / scale(cell);
     }
-    Base::apply_two(first, second, steps.decay, rates);
+    Base::apply_together(visits, rates);
   }
   void replay(const BanditCell& cell,
               std::uint64_t done,

@@ -235,19 +235,16 @@ class OptimisticRigorous
              const Increment& increment,
              const VisitSteps& steps) const noexcept {
     double shift = 0.0;
-    advance_row(kPotential, cell.num_actions, begin({cell, action, increment}, steps, shift));
-    end({cell, action, increment}, steps, shift);
+    const RowAdvance row = begin({cell, action, increment, &steps}, shift);
+    advance_rows(kPotential, cell.num_actions, {&row, 1});
+    end({cell, action, increment, &steps}, shift);
   }
-  /// apply() of two players at visits with the same steps.
-  void apply_two(const VisitedCell& first,
-                 const VisitedCell& second,
-                 const VisitSteps& steps) const noexcept {
-    std::array<double, 2> shifts{};
-    const RowAdvance one = begin(first, steps, shifts[0]);
-    const RowAdvance two = begin(second, steps, shifts[1]);
-    advance_two_rows(kPotential, first.cell.num_actions, one, two);
-    end(first, steps, shifts[0]);
-    end(second, steps, shifts[1]);
+  void apply_together(std::span<const VisitedCell> visits) const noexcept {
+    std::array<double, kMostTogether> shifts{};
+    std::array<RowAdvance, kMostTogether> rows;
+    for (std::size_t i = 0; i < visits.size(); ++i) rows[i] = begin(visits[i], shifts[i]);
+    advance_together(visits, rows);
+    for (std::size_t i = 0; i < visits.size(); ++i) end(visits[i], shifts[i]);
   }
   void replay(const BanditCell& cell,
               std::uint64_t done,
@@ -275,10 +272,9 @@ class OptimisticRigorous
     return cell.state[cell.num_actions];
   }
   /// Moves D; what is left is the row.
-  [[nodiscard]] RowAdvance begin(const VisitedCell& visited,
-                                 const VisitSteps& steps,
-                                 double& shift) const noexcept {
-    const auto& [cell, action, increment] = visited;
+  [[nodiscard]] RowAdvance begin(const VisitedCell& visited, double& shift) const noexcept {
+    const auto& [cell, action, increment, its_steps] = visited;
+    const VisitSteps& steps = *its_steps;
     const std::size_t n = cell.num_actions;
     const std::size_t a = action.index();
     const double* const chances = cell.state;
@@ -302,16 +298,17 @@ class OptimisticRigorous
             .policy = cell.state,
             .shift = &shift};
   }
-  void end(const VisitedCell& visited, const VisitSteps& steps, double shift) const noexcept {
-    least(visited.cell) = steps.decay * least(visited.cell) + shift;
+  void end(const VisitedCell& visited, double shift) const noexcept {
+    least(visited.cell) = visited.steps->decay * least(visited.cell) + shift;
     grow_mean(visited.cell, visited.action, visited.increment);
   }
   /// The policy of a cell that has the rest.
   void recall(const BanditCell& cell, const VisitSteps& steps) const noexcept {
-    advance_row(kPotential, cell.num_actions,
-                {.step = {.decay = 1.0, .rate = 1.0 / std::sqrt(noise(cell) + steps.rate)},
-                 .losses = rows(cell),
-                 .policy = cell.state});
+    const RowAdvance row = {
+        .step = {.decay = 1.0, .rate = 1.0 / std::sqrt(noise(cell) + steps.rate)},
+        .losses = rows(cell),
+        .policy = cell.state};
+    advance_rows(kPotential, cell.num_actions, {&row, 1});
   }
 };
 

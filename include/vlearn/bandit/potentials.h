@@ -54,17 +54,14 @@ struct RowAdvance {
   double* shift = nullptr;  ///< gets what min G was, but for the entropy; may be null
 };
 
-/// G[b] = decay * G[b] (+ mean_scale * means[b]); G[action] += score; the policy of G; G -= min G.
-/// At least one action.
-void advance_row(Potential potential, std::size_t num_actions, const RowAdvance& row) noexcept;
+/// For each row G[b] = decay * G[b] (+ mean_scale * means[b]); G[action] += score; the policy of G;
+/// G -= min G. At least one action. Rows have the same bits alone and together, and four at once
+/// take little longer than one.
+void advance_rows(Potential potential,
+                  std::size_t num_actions,
+                  std::span<const RowAdvance> rows) noexcept;
 
-/// The same for two rows: two at once take little longer than one.
-void advance_two_rows(Potential potential,
-                      std::size_t num_actions,
-                      const RowAdvance& first,
-                      const RowAdvance& second) noexcept;
-
-/// The same for every step in turn, where nobody wants the policies.
+/// The same for one row and every step in turn, where nobody wants the policies.
 void advance_losses(std::size_t num_actions,
                     std::span<const RowStep> steps,
                     const double* means,

@@ -9,6 +9,9 @@
 //   steps(B, t)                             step sizes of visit t, alike for all cells and players
 //   measure(cell, action, loss, steps)      what a visit, its loss in [0, 1], will add to the state
 //   apply(cell, action, increment, steps)   adds it, and computes the next policy
+//   apply_together(visits)                  apply() for a few visits of different cells and, where
+//                                           the rule uses scratch, players: a few policies take
+//                                           some rules little longer than one
 //
 // What is played is the policy with a floor under every action, VisitSteps::floor, where a rule has
 // one: draw_action().
@@ -60,13 +63,6 @@ struct LoggedVisit {
   friend bool operator==(const LoggedVisit&, const LoggedVisit&) = default;
 };
 
-/// A cell and what its visit adds.
-struct VisitedCell {
-  BanditCell cell;
-  Action action;
-  Increment increment;
-};
-
 /// The step sizes of one visit.
 struct VisitSteps {
   double decay = 0.0;  ///< w_{t-1} / w_t
@@ -74,6 +70,16 @@ struct VisitSteps {
   double rate = 0.0;   ///< eta of the policy that follows
   double floor = 0.0;  ///< the chance that every action is played with at least
 };
+
+/// A visit of a cell: what it adds, and its step sizes.
+struct VisitedCell {
+  BanditCell cell;
+  Action action;
+  Increment increment;
+  const VisitSteps* steps = nullptr;
+};
+/// How many of them a rule takes together, where it has apply_together().
+inline constexpr std::size_t kMostTogether = 4;
 
 /// The chance that an action is played with, where every action has the floor.
 [[nodiscard]] inline double played_chance(std::span<const double> policy,
@@ -87,12 +93,17 @@ struct VisitSteps {
                                         double floor,
                                         double u) noexcept {
   if (floor == 0.0) return Action(sample(policy, u));
+  // As in sample(): of few actions, count the sums that u reaches. They never fall, and there is no
+  // branch to guess wrong.
+  const bool few = policy.size() <= 16;
   double sum = 0.0;
+  std::size_t action = 0;
   for (std::size_t b = 0; b + 1 < policy.size(); ++b) {
     sum += played_chance(policy, b, floor);
-    if (u < sum) return Action(b);
+    if (!few && u < sum) break;
+    action += static_cast<std::size_t>(u >= sum);
   }
-  return Action(policy.size() - 1);
+  return Action(action);
 }
 
 template <class R>

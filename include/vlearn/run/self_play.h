@@ -122,25 +122,32 @@ class SelfPlay {
   }
 
  private:
-  /// A step that was taken and is still to be learned from.
+  /// A step that was taken and is still to be learned from, and then what was learned.
   struct Taken {
     Step h;
     std::size_t cell = 0;
     std::size_t next_cell = 0;
     std::vector<Action> joint;
     std::vector<double> rewards;
+    std::vector<Learned> learned;
   };
-  void learn(const Taken& taken);
+  void learn(std::span<Taken> steps);
   /// work(begin, end) for parts of all players, who have nothing in common.
   template <class Work>
   void for_players(const Work& work) {
     if (crew_ == nullptr) return work(0, tables_.size());
     crew_->run(tables_.size(), [&](const Crew::Share& part) { work(part.begin, part.end); });
   }
+  /// How many steps of an episode are learned from at once. Two make more visits that a rule can
+  /// take together; what a value fell by is looked at step by step.
+  [[nodiscard]] std::size_t steps_at_once() const noexcept {
+    const bool two = ValueTable<Rule>::kTogether && outputs_.empty() && rule().scratch_size(1) == 0;
+    return two ? 2 : 1;
+  }
   /// Of ValueTable::state(), in a checkpoint.
   static constexpr std::array<const char*, 3> kStateNames = {"play.numbers", "play.bandits",
                                                              "play.mean_policies"};
-  void log_visit(std::size_t player, std::size_t cell, const LoggedVisit& visit);
+  void log_visits(const Taken& taken);
   [[nodiscard]] std::uint64_t interval(std::size_t kind, std::size_t cell) const noexcept {
     return rule().snapshot_interval(seats_[kind].num_actions[cell]);
   }
@@ -153,9 +160,10 @@ class SelfPlay {
   }
   /// V_1 bounds what player 1 can gain against player 2's average policy, and the other way round:
   /// when a value has fallen, the other's average is the one that counts.
-  void keep_outputs(std::size_t cell) noexcept {
+  void keep_outputs(const Taken& taken) noexcept {
     for (std::size_t j = 0; j < 2; ++j) {
-      if (value_fell_[1 - j]) outputs_[j].put(cell, tables_[j].mean_policy(cell));
+      if (!taken.learned[1 - j].value_fell) continue;
+      outputs_[j].put(taken.cell, tables_[j].mean_policy(taken.cell));
     }
   }
 
@@ -166,13 +174,12 @@ class SelfPlay {
   std::vector<std::uint32_t> clock_of_;   // of each player
   std::vector<ValueTable<Rule>> tables_;  // of each player
   DrawsAhead ahead_;
-  std::array<Taken, 2> taken_;
+  std::array<Taken, 4> taken_;  // those of step h at h mod 4
   std::vector<double> earned_;
   VisitLog* log_ = nullptr;
   std::shared_ptr<Crew> crew_;
   std::vector<std::vector<std::uint64_t>> next_snapshot_;  // of each seat and cell: the visit
   // Of monotonic V-learning:
-  std::array<bool, 2> value_fell_ = {};
   std::vector<PolicyTable> outputs_;
 };
 
@@ -199,6 +206,7 @@ SelfPlay<Rule>::SelfPlay(GameRef game,
   for (Taken& taken : taken_) {
     taken.joint.resize(frame().num_players());
     taken.rewards.resize(frame().num_players());
+    taken.learned.resize(frame().num_players());
   }
   for (const Player player : all<Player>(frame().num_players())) {
     Seat seat = seat_of(frame(), player);
@@ -218,10 +226,14 @@ template <BanditRule Rule>
 template <class Watch>
 void SelfPlay<Rule>::play_episode(Episode k, Watch&& watch) {
   const Seat& seat = seats_.front();
+  const std::size_t at_once = steps_at_once();
+  const auto learn_before = [&](std::size_t h, std::size_t count) {
+    learn(std::span(taken_).subspan((h - count) % taken_.size(), count));
+  };
   ahead_.fill(k);
   State s = game_.start(Nature(seed_, k, Step()));  // 3: receive s_1
   for (const Step h : all<Step>(seat.horizon)) {    // 4
-    Taken& now = taken_[h.index() % 2];
+    Taken& now = taken_[h.index() % taken_.size()];
     now.h = h;
     now.cell = seat.cell(h, s);
     // 5: take actions, observe rewards and the next state
@@ -237,50 +249,43 @@ void SelfPlay<Rule>::play_episode(Episode k, Watch&& watch) {
     const Nature nature(seed_, k, h, transition);
     const State next = game_.sample(h, s, now.joint, nature, now.rewards);
     watch(JointVisit{k, h, s, next, now.cell, now.joint, now.rewards});
-    // Learning is one step behind: it needs no more of this step than its state, so that it fills
-    // the time in which memory answers where the game goes next.
-    if (h.index() > 0) learn(taken_[1 - h.index() % 2]);
+    // Learning is a step or more behind: it needs no more of this step than its state, so that it
+    // fills the time in which memory answers where the game goes next.
+    if (h.index() > 0 && h.index() % at_once == 0) learn_before(h.index(), at_once);
     const bool last = h.index() + 1 == seat.horizon;
     now.next_cell = last ? seat.num_cells() : seat.cell(h.next(), next);
     s = next;
   }
-  learn(taken_[1 - seat.horizon % 2]);
+  learn_before(seat.horizon, (seat.horizon - 1) % at_once + 1);
 }
 
-/// Lines 6 to 9, each player for itself.
+/// Lines 6 to 9, each player for itself. A visit needs V of the next step as it was before the
+/// visit there, and nothing else that one step changes and another reads.
 template <BanditRule Rule>
-void SelfPlay<Rule>::learn(const Taken& taken) {
-  const std::size_t cell = taken.cell;
-  if (log_ != nullptr) log_->begin_visit(cell);
+void SelfPlay<Rule>::learn(std::span<Taken> steps) {
   for_players([&](std::size_t begin, std::size_t end) {
-    const auto seen = [&](std::size_t j) {
-      return Experience{taken.h, taken.cell, taken.joint[j], taken.rewards[j], taken.next_cell};
-    };
-    const auto keep = [&](std::size_t j, const Learned& learned) {
-      if (log_ != nullptr) log_visit(j, taken.cell, {taken.joint[j], learned.increment});
-      earned_[j] += taken.rewards[j];
-      if (!outputs_.empty()) value_fell_[j] = learned.value_fell;
-    };
-    for (std::size_t j = begin; j < end; ++j) {
-      if (j + kFarAhead < end) tables_[j + kFarAhead].fetch(taken.cell);
-      const VisitPlan& plan = clocks_[clock_of_[j]].plan(taken.cell);
-      if (j + 1 < end && clock_of_[j] == clock_of_[j + 1]) {
-        if (j + 1 + kFarAhead < end) tables_[j + 1 + kFarAhead].fetch(taken.cell);
-        const auto [learned, next_learned] =
-            ValueTable<Rule>::observe_two(plan, tables_[j], seen(j), tables_[j + 1], seen(j + 1));
-        keep(j, learned);
-        keep(++j, next_learned);
-      } else {
-        keep(j, tables_[j].observe(plan, seen(j)));
+    typename ValueTable<Rule>::Batch batch;
+    for (Taken& taken : steps) {
+      for (std::size_t j = begin; j < end; ++j) {
+        if (j + kFarAhead < end) tables_[j + kFarAhead].fetch(taken.cell);
+        batch.add(tables_[j], clocks_[clock_of_[j]].plan(taken.cell),
+                  {taken.h, taken.cell, taken.joint[j], taken.rewards[j], taken.next_cell},
+                  taken.learned[j]);
+        earned_[j] += taken.rewards[j];
       }
     }
+    batch.finish();
   });
-  if (!outputs_.empty()) keep_outputs(cell);
-  for (std::size_t kind = 0; kind < clocks_.size(); ++kind) {
-    if (log_ != nullptr && clocks_[kind].plan(cell).visit == next_snapshot_[kind][cell]) {
-      next_snapshot_[kind][cell] += interval(kind, cell);
+  for (const Taken& taken : steps) {
+    const std::size_t cell = taken.cell;
+    if (!outputs_.empty()) keep_outputs(taken);
+    if (log_ != nullptr) log_visits(taken);
+    for (std::size_t kind = 0; kind < clocks_.size(); ++kind) {
+      if (log_ != nullptr && clocks_[kind].plan(cell).visit == next_snapshot_[kind][cell]) {
+        next_snapshot_[kind][cell] += interval(kind, cell);
+      }
+      clocks_[kind].advance(taken.h, cell);
     }
-    clocks_[kind].advance(taken.h, cell);
   }
 }
 
@@ -387,13 +392,18 @@ void SelfPlay<Rule>::load(ContainerArrays& arrays, std::uint64_t episodes) {
 }
 
 template <BanditRule Rule>
-void SelfPlay<Rule>::log_visit(std::size_t player, std::size_t cell, const LoggedVisit& visit) {
-  log_->add(player, visit);
-  const std::size_t kind = clock_of_[player];
-  if (clocks_[kind].plan(cell).visit != next_snapshot_[kind][cell]) return;
-  const std::span<const double> state = tables_[player].bank().state(cell);
-  const std::size_t forgettable = rule().forgettable(seats_[kind].num_actions[cell]);
-  log_->add_snapshot(player, state.subspan(forgettable));
+void SelfPlay<Rule>::log_visits(const Taken& taken) {
+  log_->begin_visit(taken.cell);
+  for_players([&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) {
+      log_->add(j, {taken.joint[j], taken.learned[j].increment});
+      const std::size_t kind = clock_of_[j];
+      if (clocks_[kind].plan(taken.cell).visit != next_snapshot_[kind][taken.cell]) continue;
+      const std::span<const double> state = tables_[j].bank().state(taken.cell);
+      const std::size_t forgettable = rule().forgettable(seats_[kind].num_actions[taken.cell]);
+      log_->add_snapshot(j, state.subspan(forgettable));
+    }
+  });
 }
 
 }  // namespace vlearn

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "support/plain_bandit.h"
@@ -47,11 +49,11 @@ Rows advanced(Potential potential,
   const std::vector<double> all_means = guarded(means);
   std::vector<double> all_losses = guarded(losses);
   std::vector<double> all_policy = guarded(std::vector<double>(losses.size(), 0.0));
-  advance_row(potential, losses.size(),
-              {.step = step,
-               .means = means.empty() ? nullptr : all_means.data() + kGuard,
-               .losses = all_losses.data() + kGuard,
-               .policy = all_policy.data() + kGuard});
+  const RowAdvance row = {.step = step,
+                          .means = means.empty() ? nullptr : all_means.data() + kGuard,
+                          .losses = all_losses.data() + kGuard,
+                          .policy = all_policy.data() + kGuard};
+  advance_rows(potential, losses.size(), {&row, 1});
   return {inner(all_losses), inner(all_policy)};
 }
 
@@ -101,6 +103,73 @@ TEST(Potentials, EverySizeAndWidthEqualsThePlainLoops) {
           EXPECT_EQ(losses_after({step, step}, means, losses),
                     advanced(potential, step, means, lowered).losses)
               << n << " " << target;
+        }
+        use_simd_target("");
+      }
+    }
+  }
+}
+
+TEST(Potentials, RowsTogetherHaveTheBitsOfRowsAlone) {
+  struct Outcome {
+    Rows rows;
+    double root = 0.0;
+    double shift = 0.0;
+  };
+  struct Case {
+    RowStep step;
+    std::vector<double> means;
+    std::vector<double> losses;
+  };
+  /// In groups of so many.
+  const auto outcomes = [](Potential potential, const std::vector<Case>& cases, std::size_t group) {
+    std::vector<Outcome> results(cases.size());
+    std::vector<RowAdvance> rows;
+    for (std::size_t r = 0; r < cases.size(); ++r) {
+      const auto& [step, means, losses] = cases[r];
+      Outcome& result = results[r];
+      result.rows = {guarded(losses), guarded(std::vector<double>(losses.size(), 0.0))};
+      rows.push_back({.step = step,
+                      .means = means.empty() ? nullptr : means.data(),
+                      .losses = result.rows.losses.data() + kGuard,
+                      .policy = result.rows.policy.data() + kGuard,
+                      .root = &result.root,
+                      .shift = &result.shift});
+    }
+    const std::size_t n = cases.front().losses.size();
+    for (std::size_t r = 0; r < rows.size(); r += group) {
+      advance_rows(potential, n, std::span(rows).subspan(r, std::min(group, rows.size() - r)));
+    }
+    for (Outcome& result : results) {
+      result.rows = {inner(result.rows.losses), inner(result.rows.policy)};
+    }
+    return results;
+  };
+  Draws draws({.seed = 9, .purpose = Purpose::test});
+  for (std::size_t n = 1; n <= 34; ++n) {
+    for (std::size_t count = 1; count <= 9; ++count) {
+      std::vector<Case> cases(count);
+      for (auto& [step, means, losses] : cases) {
+        losses.resize(n);
+        for (double& loss : losses) loss = 40.0 * draws.uniform();
+        losses[draws.below(n)] = 0.0;
+        if (draws.uniform() < 0.7) means.resize(n);
+        for (double& mean : means) mean = draws.uniform();
+        step = {draws.uniform(), draws.uniform(), draws.below(n), 9.0 * draws.uniform() - 2.0,
+                0.1 + draws.uniform()};
+      }
+      for (const Potential potential :
+           {Potential::entropy, Potential::tsallis, Potential::log_barrier}) {
+        for (const std::string& target : simd_targets()) {
+          use_simd_target(target);
+          const std::vector<Outcome> alone = outcomes(potential, cases, 1);
+          const std::vector<Outcome> together = outcomes(potential, cases, count);
+          for (std::size_t r = 0; r < count; ++r) {
+            EXPECT_EQ(together[r].rows.losses, alone[r].rows.losses) << n << " " << target;
+            EXPECT_EQ(together[r].rows.policy, alone[r].rows.policy) << n << " " << target;
+            EXPECT_EQ(together[r].root, alone[r].root) << n << " " << target;
+            EXPECT_EQ(together[r].shift, alone[r].shift) << n << " " << target;
+          }
         }
         use_simd_target("");
       }
