@@ -209,7 +209,7 @@ struct Shown {
   CellAverage average;
 };
 
-/// The most weighted visits, which are the last ones.
+/// The last visits.
 template <class See>
 void for_each_top(const Shown& shown, const See& see) {
   const OutputWeights alpha = shown.file.header().markov_weights();

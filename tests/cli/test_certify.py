@@ -71,7 +71,8 @@ class Certify(CommandTest):
                 accepted = self.good("verify", game, "run", "run/certificate.json")
                 self.assertTrue(accepted.startswith("accepted"))
                 certificate = self.certificate()
-                self.assertEqual((certificate["output"], certificate["weights"]), (output, 2))
+                self.assertEqual((certificate["output"], certificate["weights"]), (output, 3))
+                self.assertTrue(certificate["taper"])
                 # The last row is the certificate's, and never less.
                 row = json.loads((self.folder / "run/metrics.jsonl").read_text().splitlines()[-1])
                 self.assertGreaterEqual(row["certified_gap"], result["gap"]["upper"])

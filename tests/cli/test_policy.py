@@ -16,6 +16,14 @@ from safetensors.numpy import load_file
 VLEARN = os.environ["VLEARN"]
 
 
+def output_weights(shown, n):
+    """alpha_n^i, times n + 1 - i where they are tapered, for i = 1, ..., n."""
+    weights = alpha_weights(shown["weights"], n)
+    if shown.get("taper"):
+        weights = weights * np.arange(n, 0, -1)
+    return weights / weights.sum()
+
+
 def alpha_weights(c, n):
     """alpha_n^i = a_i prod_{j > i} (1 - a_j) for i = 1, ..., n."""
     rates = (c + 1) / (c + np.arange(1, n + 1))
@@ -60,7 +68,7 @@ class Policy(unittest.TestCase):
         self.assertEqual(shown, self.show("rps", "--player", 1, "--step", 1, "--state", "start"))
         self.assertEqual((shown["visits"], shown["episodes"], shown["episode"]), (40, 40, 41))
         self.assertEqual(shown["seed"], 7)
-        weights = alpha_weights(shown["weights"], 40)
+        weights = output_weights(shown, 40)
         mixture = shown["mixture"]
         self.assertAlmostEqual(mixture["last_weight"], weights[-1], 14)
         self.assertAlmostEqual(mixture["effective_visits"], 1 / (weights**2).sum(), 10)
@@ -78,7 +86,7 @@ class Policy(unittest.TestCase):
         visits = [self.show("rps", "--episode", k + 1)["top_visits"][0] for k in range(1, 41)]
         self.assertEqual([visit["visit"] for visit in visits], list(range(1, 41)))
         shown = self.show("rps")
-        weights = alpha_weights(shown["weights"], 40)
+        weights = output_weights(shown, 40)
         averaged = weights @ np.array([visit["policy"] for visit in visits])
         np.testing.assert_allclose(self.column(shown, "averaged"), averaged, rtol=0, atol=1e-14)
         played = np.zeros(3)

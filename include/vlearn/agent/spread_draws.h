@@ -66,16 +66,24 @@ inline constexpr std::size_t kMostSpreadPlayers = 8;
   return place;
 }
 
-/// The u of a visit, counted from 1; `first` is the cell's u_0, and `u` becomes it when it is due.
+/// i of a visit, counted from 1: alike for all players.
+[[nodiscard]] inline std::uint64_t spread_place(std::uint64_t visit) noexcept {
+  const std::uint64_t i = (visit - 1) % kSpreadVisits;
+  return visit > kOrderedVisits ? shuffled_place(i, (visit - 1) / kSpreadVisits) : i;
+}
+
+/// The u of a visit at its place; `first` is the cell's u_0, and `u` becomes it when it is due.
+[[nodiscard]] inline double spread_draw(
+    double& first, double stride, std::uint64_t visit, std::uint64_t place, double u) noexcept {
+  if ((visit - 1) % kSpreadVisits == 0) first = u;
+  const double at = first + static_cast<double>(place) * stride;
+  return at - std::floor(at);
+}
 [[nodiscard]] inline double spread_draw(double& first,
                                         double stride,
                                         std::uint64_t visit,
                                         double u) noexcept {
-  std::uint64_t i = (visit - 1) % kSpreadVisits;
-  if (i == 0) first = u;
-  if (visit > kOrderedVisits) i = shuffled_place(i, (visit - 1) / kSpreadVisits);
-  const double place = first + static_cast<double>(i) * stride;
-  return place - std::floor(place);
+  return spread_draw(first, stride, visit, spread_place(visit), u);
 }
 
 }  // namespace vlearn

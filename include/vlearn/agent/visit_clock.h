@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "vlearn/agent/bonus.h"
+#include "vlearn/agent/options.h"
+#include "vlearn/agent/spread_draws.h"
 #include "vlearn/bandit/rule.h"
 #include "vlearn/policy/seat.h"
 
@@ -22,6 +24,7 @@ namespace vlearn {
 /// What is known of a visit before it happens, alike for all players of a clock.
 struct alignas(64) VisitPlan {
   std::uint64_t visit = 0;  ///< t, from 1 on
+  std::uint64_t place = 0;  ///< of spread draws
   double alpha = 0.0;       ///< alpha_t
   double beta = 0.0;        ///< beta_t
   double lift = 0.0;        ///< what is added to the average where a bonus is given as a bound
@@ -34,8 +37,11 @@ struct alignas(64) VisitPlan {
 template <BanditRule Rule>
 class VisitClock {
  public:
-  VisitClock(Rule rule, const BonusSchedule& bonus, Seat seat)
-      : rule_(std::move(rule)), bonus_(bonus), seat_(std::move(seat)) {
+  VisitClock(Rule rule, const BonusSchedule& bonus, Seat seat, ActionDraws draws)
+      : rule_(std::move(rule)),
+        bonus_(bonus),
+        spread_(draws == ActionDraws::spread),
+        seat_(std::move(seat)) {
     plans_.resize(seat_.num_cells());
     if (bonus_.has_bounds()) sums_.resize(seat_.num_cells());
     for (std::size_t h = 0; h < seat_.horizon; ++h) {
@@ -76,6 +82,7 @@ class VisitClock {
     const std::size_t n = seat_.num_actions[cell];
     VisitPlan& plan = plans_[cell];
     plan.visit = visit;
+    if (spread_) plan.place = spread_place(visit);
     plan.alpha = bonus_.alpha(h, visit);
     plan.beta = bonus_.beta(h, n, visit);
     plan.most = bonus_.most(h);
@@ -88,6 +95,7 @@ class VisitClock {
 
   Rule rule_;
   BonusSchedule bonus_;
+  bool spread_;
   Seat seat_;
   std::vector<VisitPlan> plans_;
   std::vector<VisitSums> sums_;  // of each cell, where the bonus needs them

@@ -79,7 +79,7 @@ class ValueTable {
   /// Line 5: an action from pi_h(. | s), with the floor of the rule; u uniform in [0, 1), the
   /// player's own secret.
   [[nodiscard]] Action act(std::size_t cell, const VisitPlan& plan, double u) noexcept {
-    if (spread_) u = spread_draw(first_draw()[cell], stride_, plan.visit, u);
+    if (spread_) u = spread_draw(first_draw()[cell], stride_, plan.visit, plan.place, u);
     return bank_.draw(cell, plan.steps, u);
   }
 
@@ -273,7 +273,7 @@ class VLearner {
   VLearner(Rule rule, const LearnerOptions& options, Seat seat, Player player)
       : seat_(std::move(seat)),
         bonus_(options, seat_),
-        clock_(rule, bonus_, seat_),
+        clock_(rule, bonus_, seat_, options.action_draws),
         table_(std::move(rule), options, bonus_, seat_, player) {}
 
   [[nodiscard]] Action act(Step h, State s, double u) noexcept {

@@ -217,7 +217,7 @@ SelfPlay<Rule>::SelfPlay(GameRef game,
     clock_of_.push_back(static_cast<std::uint32_t>(kind));
     if (options.monotone) outputs_.emplace_back(seat);
     if (kind < seats_.size()) continue;
-    clocks_.emplace_back(rule, bonus, seat);
+    clocks_.emplace_back(rule, bonus, seat, options.action_draws);
     seats_.push_back(std::move(seat));
   }
 }
