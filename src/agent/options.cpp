@@ -117,7 +117,7 @@ std::optional<std::string> flaw_of(const LearnerOptions& options) {
 
 bool has_bounds(const LearnerOptions& options) noexcept {
   if (options.value_weights != ValueWeights::paper || options.output_weights ||
-      options.action_draws != ActionDraws::independent) {
+      options.output_taper || options.action_draws != ActionDraws::independent) {
     return false;
   }
   if (options.bonus == Bonus::estimates) {
@@ -143,7 +143,7 @@ std::string guarantee_of(const LearnerOptions& options, std::uint64_t episodes) 
   if (!options.control_variate && options.bonus == Bonus::paper && paper_rule &&
       options.value_weights == ValueWeights::paper &&
       options.action_draws == ActionDraws::independent && !options.output_weights &&
-      options.bonus_constant >= kPaperBonusConstant) {
+      !options.output_taper && options.bonus_constant >= kPaperBonusConstant) {
     return fmt::format("the paper's theorem for {}, with probability {}", name_of(options.target),
                        1.0 - options.delta);
   }

@@ -266,6 +266,9 @@ Certificate certificate_in(const JsonDocument& document) {
         throw taper->error("has no place with the output nested");
       }
       certificate.taper = taper->boolean();
+      if (certificate.taper && certificate.weights + 1 >= kMaxSteps) {
+        throw taper->error("has no place with such weights");
+      }
     }
     certificate.episodes = root.at("episodes").natural(kMaxEpisodes - 1);
   } else {

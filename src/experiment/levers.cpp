@@ -41,6 +41,7 @@ constexpr std::array<Lever, 11> kLevers = {{
      [](LearnConfig& config) {
        config.output = CertifiedOutput::nested;
        config.learner.output_weights.reset();
+       config.learner.output_taper = false;
      }},
     {"output weights without taper",
      [](LearnConfig& config) { config.learner.output_taper = false; }},

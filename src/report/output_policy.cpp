@@ -32,7 +32,8 @@ OutputPolicy::OutputPolicy(const Frame& frame,
   const PolicyFile& first = files_.front();
   for (const PolicyFile& file : files_) {
     bool fits = file.header().seat.first_cell == first_cell_ &&
-                file.header().weights == first.header().weights && file.header().target == target &&
+                file.header().weights == first.header().weights &&
+                file.header().taper == first.header().taper && file.header().target == target &&
                 file.episodes() == first.episodes();
     for (std::size_t cell = 0; fits && cell < first_cell_.back(); ++cell) {
       fits =
@@ -60,6 +61,11 @@ std::uint64_t OutputPolicy::visits(std::size_t cell) const noexcept {
   return files_.empty() ? 0 : files_.front().visits_before(cell, episodes_);
 }
 
+OutputWeights OutputPolicy::weights() const {
+  const PolicyHeader& header = files_.front().header();
+  return {header.weights, header.taper && output_ != CertifiedOutput::nested};
+}
+
 std::uint64_t OutputPolicy::num_parts(std::size_t cell) const noexcept {
   if (files_.empty()) return tables_.front().weights_of(cell).size();
   return std::max<std::uint64_t>(visits(cell), 1);
@@ -78,7 +84,7 @@ void OutputPolicy::walk_visits(Step h,
                                const std::function<void(const Part&)>& see) const {
   const std::size_t cell = this->cell(h, s);
   const std::uint64_t n = visits(cell);
-  const OutputWeights weights = files_.front().header().markov_weights();
+  const OutputWeights weights = this->weights();
   const std::span<const std::uint32_t> begins = frame_.action_begins(h, s);
   std::vector<double> policies(begins[num_players]);
   std::vector<std::uint32_t> played(n == 0 ? 0 : num_players);
@@ -122,7 +128,7 @@ void OutputPolicy::walk_table(Step h,
 double OutputPolicy::effective_parts(std::size_t cell) const {
   if (!files_.empty()) {
     const std::uint64_t n = visits(cell);
-    return n == 0 ? 1.0 : effective_visits(files_.front().header().markov_weights(), n);
+    return n == 0 ? 1.0 : effective_visits(weights(), n);
   }
   double sum = 0.0;
   double squares = 0.0;
@@ -138,7 +144,7 @@ std::vector<OutputPolicy::WeightedPart> OutputPolicy::some_parts(std::size_t cel
                                                                  std::size_t most) const {
   std::vector<WeightedPart> parts;
   if (!files_.empty()) {
-    const OutputWeights weights = files_.front().header().markov_weights();
+    const OutputWeights weights = this->weights();
     const std::uint64_t n = visits(cell);
     const auto add = [&](std::uint64_t i, double weight) {
       parts.push_back({i, files_.front().episode_of(cell, i) + 1, weight});

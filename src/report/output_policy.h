@@ -80,6 +80,8 @@ class OutputPolicy {
   [[nodiscard]] std::vector<WeightedPart> some_parts(std::size_t cell, std::size_t most) const;
 
  private:
+  /// Of visits, as they are executed.
+  [[nodiscard]] OutputWeights weights() const;
   void walk_visits(Step h,
                    State s,
                    std::size_t num_players,

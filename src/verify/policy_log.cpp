@@ -130,6 +130,7 @@ std::size_t PolicyLog::read_header() {
   target_ = *target;
   weights_ = positive(root.at("weights"), kMaxSteps - 1);
   if (const auto taper = root.find("taper")) tapered_ = taper->boolean();
+  if (tapered_ && weights_ + 1 >= kMaxSteps) throw error("has a taper and too large weights");
   segment_episodes_ = positive(root.at("segment_episodes"), kMostSegmentEpisodes);
   static_cast<void>(root.at("game_hash").string());
   static_cast<void>(root.at("config_hash").string());

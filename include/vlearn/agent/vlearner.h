@@ -91,8 +91,9 @@ class ValueTable {
   }
 
   /// observe() for visits of different players or cells, a few of them together where the rule
-  /// takes them so. V of a cell is read before it changes by a visit that was added later. Of one
-  /// player there may be several only if its rule uses no scratch. Plans must stay until finish().
+  /// takes them so. V of a cell is read before it changes by a visit that was added later. A
+  /// player may occur more than once only if its rule uses no scratch. Plans must stay until
+  /// finish().
   class Batch {
    public:
     /// `learned` gets what observe() returns, when it is known.

@@ -81,12 +81,12 @@ class AlphaWeights {
 ///   a_n^i = alpha_n^i (n + 1 - i)(c + 2)/(c + n + 1)
 ///         = sum_{j=i..n} alpha_n^j[c + 1] alpha_j^i[c]         an average of the averages so far
 ///
-/// Where play goes round in circles, the circle that the end cuts off is what an average is off by.
-/// With weights that fall to nothing at the end it hardly counts.
+/// Where play goes round in circles, an average is biased by the last circle, which is cut off.
+/// With weights that fall to nothing at the end that circle hardly counts.
 class OutputWeights {
  public:
   /// Throws as AlphaWeights does; tapered, c + 1 has to be below kMaxSteps too.
-  OutputWeights(std::uint64_t c, bool tapered = false);  // NOLINT(google-explicit-constructor)
+  OutputWeights(std::uint64_t c, bool tapered = false);
 
   [[nodiscard]] std::uint64_t c() const noexcept { return alpha_.c(); }
   [[nodiscard]] bool tapered() const noexcept { return tapered_; }
@@ -105,10 +105,6 @@ class OutputWeights {
   /// i with probability a_n^i, exactly, in integers alone: tapered, j among n with c + 1, and then
   /// i among j with c.
   [[nodiscard]] std::uint64_t sample(std::uint64_t n, Draws& draws) const noexcept;
-
-  friend bool operator==(const OutputWeights& a, const OutputWeights& b) noexcept {
-    return a.c() == b.c() && a.tapered_ == b.tapered_;
-  }
 
  private:
   AlphaWeights alpha_;

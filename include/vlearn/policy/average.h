@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a player does at one (step, state) when it executes its file, on average: the visit i is
-// drawn with probability alpha_n^i among the first n, and then the policy pi_i of that visit is
-// played.
+// drawn with the output weight a_n^i (OutputWeights) among the first n, and then the policy pi_i of
+// that visit is played.
 //
-//   averaged   sum_i alpha_n^i pi_i            by X_n = (1 - alpha_n) X_{n-1} + alpha_n pi_n
-//   played     sum_i alpha_n^i 1{a_i = a}      the same of the actions that were drawn then
+//   averaged   sum_i a_n^i pi_i            by X_i = (1 - rate(n, i)) X_{i-1} + rate(n, i) pi_i
+//   played     sum_i a_n^i 1{a_i = a}      the same of the actions that were drawn then
 //
 // This is the marginal of one player: of players who share their indices the product of their
 // averages is another policy than the one that they execute.
@@ -52,12 +52,12 @@ struct AverageTable {
                                     const ParallelOptions& options = {});
 
 /// How many of the most recent visits have a share of the weight, 0 < share < 1, between them: the
-/// least j with alpha_n^n + ... + alpha_n^{n-j+1} >= share. n >= 1.
+/// least j with a_n^n + ... + a_n^{n-j+1} >= share. n >= 1.
 [[nodiscard]] std::uint64_t recent_visits(const OutputWeights& weights,
                                           std::uint64_t n,
                                           double share) noexcept;
 
-/// 1 / sum_i (alpha_n^i)^2: equal weights on so many visits would be as concentrated. n >= 1.
+/// 1 / sum_i (a_n^i)^2: equal weights on so many visits would be as concentrated. n >= 1.
 [[nodiscard]] double effective_visits(const OutputWeights& weights, std::uint64_t n) noexcept;
 
 }  // namespace vlearn

@@ -47,7 +47,7 @@ struct PolicyHeader {
   std::string game_hash = {};
   std::string config_hash = {};
 
-  /// Of outputs whose visit is drawn anew at every step.
+  /// The weights of the Markov outputs.
   [[nodiscard]] OutputWeights markov_weights() const { return {weights, taper}; }
 
   friend bool operator==(const PolicyHeader&, const PolicyHeader&) = default;
