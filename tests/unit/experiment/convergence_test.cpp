@@ -470,8 +470,7 @@ TEST(ConvergenceReport, SaysWhenRunsAreTooShort) {
 /// 10^5.5 episodes, which has one rise to judge.
 TEST(ConvergenceSlice, OfThreeGames) {
   const TemporaryFolder folder;
-  ConvergenceSettings settings =
-      settings_of({"shapley", "matching-pennies-3", "bad-rps"}, 316'227);
+  ConvergenceSettings settings = settings_of({"shapley", "matching-pennies-3", "bad-rps"}, 316'227);
   settings.seeds = 1;
   ConvergenceLog log(folder.path(), settings);
   ASSERT_TRUE(measure_convergence(settings, log, {}));

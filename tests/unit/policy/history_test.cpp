@@ -357,9 +357,8 @@ TEST(History, KnowsItsRulesByName) {
 }
 
 TEST(History, RefusesRulesWithoutTheControlVariatesThatTheyNeed) {
-  for (const char* rule :
-       {"optimistic", "optimistic-nash", "optimistic-swap", "optimistic-rigorous",
-        "optimistic-swap-rigorous"}) {
+  for (const char* rule : {"optimistic", "optimistic-nash", "optimistic-swap",
+                           "optimistic-rigorous", "optimistic-swap-rigorous"}) {
     PolicyHeader header = header_of(2, 3, 4);
     header.rule = rule;
     const std::string problem =

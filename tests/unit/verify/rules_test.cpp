@@ -92,9 +92,8 @@ TEST(ReplayedRules, KnowNoOthers) {
 }
 
 TEST(ReplayedRules, KnowNoScaleOfNoiseWithoutControlVariates) {
-  for (const char* name :
-       {"optimistic", "optimistic-nash", "optimistic-swap", "optimistic-rigorous",
-        "optimistic-swap-rigorous"}) {
+  for (const char* name : {"optimistic", "optimistic-nash", "optimistic-swap",
+                           "optimistic-rigorous", "optimistic-swap-rigorous"}) {
     EXPECT_FALSE(ReplayedRule::make({.name = name})) << name;
     EXPECT_TRUE(ReplayedRule::make({.name = name, .control_variate = true})) << name;
   }
