@@ -86,7 +86,6 @@ TEST(SpreadDraws, AreShuffledAfterTheFirst) {
 TEST(SpreadDraws, ShuffledNeighboursAreNotRelated) {
   const double stride = spread_stride(Player(0), 2);
   const auto relation = [&](std::uint64_t begin) {
-    Draws draws({.seed = 5, .purpose = Purpose::test});
     double first = 0.0;
     double sum = 0.0;
     double last = 0.5;
@@ -94,7 +93,8 @@ TEST(SpreadDraws, ShuffledNeighboursAreNotRelated) {
     for (std::uint64_t visit = begin + 1; visit <= begin + visits; ++visit) {
       // Blocks below begin at the same place of the clock: only the order differs.
       const std::uint64_t at = begin == 0 ? (visit - 1) % kOrderedVisits + 1 : visit;
-      const double u = spread_draw(first, stride, at, draws.uniform());
+      Draws own({.seed = 5, .purpose = Purpose::test, .episode = Episode(visit)});
+      const double u = spread_draw(first, stride, at, own.uniform());
       sum += (u - 0.5) * (last - 0.5);
       last = u;
     }

@@ -246,8 +246,10 @@ TEST(TaperedWeights, ComeFromTheSampler) {
     constexpr std::size_t n = 12;
     std::vector<double> counts(n, 0.0);
     std::vector<double> expected;
-    Draws draws({.seed = c, .purpose = Purpose::test});
-    for (int k = 0; k < 200'000; ++k) counts.at(weights.sample(n, draws) - 1) += 1.0;
+    for (std::uint64_t k = 0; k < 200'000; ++k) {
+      Draws draws({.seed = c, .purpose = Purpose::test, .episode = Episode(k)});
+      counts.at(weights.sample(n, draws) - 1) += 1.0;
+    }
     std::vector<double> seen;
     for (std::size_t i = 1; i <= n; ++i) {
       const double count = 200'000.0 * exact_tapered(c, n, i).convert_to<double>();
