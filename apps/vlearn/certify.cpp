@@ -14,6 +14,7 @@
 
 #include "certificate_text.h"
 #include "command.h"
+#include "executed_output.h"
 #include "game_text.h"
 #include "interrupt.h"
 #include "progress.h"
@@ -41,7 +42,7 @@ std::string gap_words(const Certificate& certificate) {
   text += fmt::format(", output {}",
                       kCertifiedOutputNames[static_cast<std::size_t>(certificate.output)]);
   if (sampled) text += fmt::format(", with confidence {}", certificate.method->confidence);
-  if (certificate.output != CertifiedOutput::nested) return text;
+  if (!has_start(certificate)) return text;
   return text + fmt::format(", start {}{}",
                             kCertifiedStartNames[static_cast<std::size_t>(certificate.start)],
                             certificate.start == CertifiedStart::uniform
@@ -146,10 +147,10 @@ Certificate exactly(const Options& options,
   if (!options.output.empty()) {
     wanted.output = named<CertifiedOutput>(kCertifiedOutputNames, options.output);
   }
-  if (wanted.output != CertifiedOutput::nested && !options.start.empty()) {
-    throw Error(ErrorKind::usage, "--start", "is for the nested output", "leave it out");
-  }
   if (!options.start.empty()) {
+    const std::size_t output = static_cast<std::size_t>(wanted.output);
+    check_words({std::string(kCertifiedOutputNames[output]), options.start},
+                run.config.learner.target);
     wanted.start = named<CertifiedStart>(kCertifiedStartNames, options.start);
   }
   wanted.parallel = {.threads = options.threads, .cancel = cancel};
@@ -181,7 +182,8 @@ ExitCode certify(const Options& options) {
         kCertifiedOutputNames[static_cast<std::size_t>(certificate.output)];
     print(certificate_text(certificate) + fmt::format("written to {}\n", printable(file.string())) +
           (sampled
-               ? fmt::format("this policy is executed by: vlearn play RUN --output {}\n", output)
+               ? fmt::format("this policy is executed by: vlearn play RUN --output {} --start last\n",
+                             output)
                : std::string()));
   }
   return ExitCode::good;
@@ -207,7 +209,8 @@ void add_certify(CLI::App& app, Task& task) {
   command
       ->add_option(
           "--start", options->start,
-          "Where nested executions start: best (default), last, or uniform as in the paper")
+          "Where executions start: best (default), last, or uniform as in the paper. Without "
+          "--output it is that of the nested output")
       ->check(one_of(kCertifiedStartNames));
   command
       ->add_option("--method", options->method,

@@ -168,8 +168,8 @@ void add_deviate(CLI::App& app, Task& task) {
                    "Which policy: nested, markov, marginals or table; default: as vlearn play")
       ->check(one_of({"nested", "markov", "marginals", "table"}));
   command->add_option("--start", options->words.start,
-                      "Where nested executions start: last, uniform, best or the number of an "
-                      "episode; default: as vlearn play");
+                      "Where executions start: last, uniform, best or the number of an episode; "
+                      "default: as vlearn play");
   command->add_flag("--json", options->as_json, "One JSON object");
   command->callback([options, &task] { task = [options] { return deviate(*options); }; });
 }

@@ -52,8 +52,8 @@ std::optional<Certificate> followed_certificate(const StoredRun& run,
 /// Fills in what was not said: as the certificate has it, else as the run returns it.
 void fill_in(OutputWords& words, const StoredRun& run, const Frame& frame) {
   const bool nothing_said = words.output.empty() && words.start.empty();
-  const bool asks_for_start = (words.output.empty() || words.output == "nested") &&
-                              (words.start.empty() || words.start == "best");
+  const bool asks_for_start =
+      words.output != "table" && (words.start.empty() || words.start == "best");
   const std::optional<Certificate> certificate =
       asks_for_start ? followed_certificate(run, frame, words.output) : std::nullopt;
   const bool nested = certificate && certificate->output == CertifiedOutput::nested;
@@ -61,22 +61,29 @@ void fill_in(OutputWords& words, const StoredRun& run, const Frame& frame) {
     if (nothing_said) {
       words.output = name_of(certificate ? certificate->output : returned_output(run));
     } else {
-      // Only nested executions have a start.
+      // A start alone is that of the nested output.
       const bool has_table = returned_output(run) == CertifiedOutput::table;
       words.output = has_table && !nested ? "table" : "nested";
     }
   }
-  if (words.output != "nested" || !nested) return;
+  if (!certificate || words.output != name_of(certificate->output)) return;
+  if (!has_start(*certificate)) return;
   if (words.start == "best" && certificate->start != CertifiedStart::best) return;
-  words.start = start_in_seed(*certificate);
+  words.start = certificate->start == CertifiedStart::uniform
+                    ? "uniform"
+                    : std::to_string(certificate->start_episode);
 }
 
 }  // namespace
 
 void check_words(const OutputWords& words, Target target) {
-  if (!words.output.empty() && words.output != "nested" && !words.start.empty()) {
-    throw Error(ErrorKind::usage, "--start", "is for the nested output",
-                "leave it out: output " + words.output + " has no start");
+  if (words.output == "table" && !words.start.empty()) {
+    throw Error(ErrorKind::usage, "--start", "has no place with a table", "leave it out");
+  }
+  const bool markov = words.output == "markov" || words.output == "marginals";
+  if (markov && words.start == "uniform") {
+    throw Error(ErrorKind::usage, "--start uniform", "is for the nested output",
+                "use best, last or the number of an episode");
   }
   if (words.output.empty()) return;
   check_executable(target, named<CertifiedOutput>(kCertifiedOutputNames, words.output));
@@ -111,7 +118,7 @@ ExecutedOutput executed_output(const StoredRun& run, const LoadedGame& game, Out
   if (executed.is_table) return executed;
   executed.rule = start_of(words.start);
   executed.kind = output_of(words.output);
-  if (words.output == "nested") executed.start = words.start.empty() ? "last" : words.start;
+  executed.start = words.start.empty() ? "last" : words.start;
   return executed;
 }
 

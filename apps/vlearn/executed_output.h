@@ -30,7 +30,7 @@ void check_words(const OutputWords& words, Target target);
 
 struct ExecutedOutput {
   std::string output;
-  std::string start;  ///< "none" of outputs without one
+  std::string start;  ///< "none" of a table
   bool is_table = false;
   StartRule rule = {};
   OutputKind kind = OutputKind::nested;

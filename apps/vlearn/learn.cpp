@@ -189,12 +189,13 @@ Certificate certify_run(const Run& run,
   const LearnConfig& config = run.config;
   const StoredRun stored{run.out, title, config, {}};
   const bool nested = config.output == CertifiedOutput::nested;
-  // The files have all that a Markov output is made of; what was looked at while it was learned was
-  // for who waits.
-  if (!nested && config.history && certifier.episodes() > 0) {
-    return certify_stored(stored, game, {.output = config.output, .parallel = parallel});
-  }
   static_cast<void>(certifier.record(true));  // of the last episode, whatever its number
+  // The files have all that a Markov output is made of: looks say which visits it draws from.
+  if (!nested && config.history && certifier.episodes() > 0) {
+    const std::uint64_t best = certifier.at(CertifiedStart::best).start_episode;
+    return certify_stored(
+        stored, game, {.output = config.output, .best_episode = best, .parallel = parallel});
+  }
   std::vector<PolicyFile> files;
   if (config.history) files = open_policies(stored, frame_of(game.game));
   const CertificateTitle about =

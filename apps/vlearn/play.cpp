@@ -180,8 +180,12 @@ ExitCode play_alone(const Options& options) {
                 "says start table: all play their tables, not histories",
                 "give the .markov file; or say what to execute with --output");
   }
-  if (output.empty()) output = start.empty() && agreed == "anew" ? "markov" : "nested";
-  if (start.empty() && output == "nested" && agreed != "anew" && agreed != "table") start = agreed;
+  const bool anew = agreed.starts_with("anew");
+  if (output.empty()) output = start.empty() && anew ? "markov" : "nested";
+  // What is agreed is the start of one of them; of all visits it is `anew` alone.
+  if (start.empty() && agreed != "table" && anew == (output != "nested")) {
+    start = anew ? agreed.substr(std::min<std::size_t>(agreed.size(), 5)) : agreed;
+  }
   PolicyPlayer player(file, {start_of(start), output_of(output), index, own});
   answer_observations(player, file.header().seat.first_cell);
   return ExitCode::good;
@@ -206,7 +210,7 @@ void add_play(CLI::App& app, Task& task) {
       "--start", options->start,
       "The episode to begin from: last, uniform as in the paper, a number, or best, which the "
       "run's certificate names; default: the start that it certifies (the index seed says it too), "
-      "else last");
+      "else last. Without --output it is that of the nested output");
   command
       ->add_option(
           "--output", options->output,

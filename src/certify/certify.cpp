@@ -29,6 +29,17 @@ struct Earned {
 
 constexpr double kLargest = std::numeric_limits<double>::max();
 
+/// Of a Markov output; 0: it draws from all visits.
+void start_before(Certificate& certificate, std::uint64_t episode) {
+  certificate.start = episode == 0 ? CertifiedStart::last : CertifiedStart::best;
+  certificate.start_episode = episode;
+}
+
+Error misfit(const ContainerArrays& arrays, const char* array) {
+  return arrays.header().error(array, "does not fit the run",
+                               "the file is damaged or of another run");
+}
+
 void check_finite(double sum_of_gaps) {
   if (std::isfinite(sum_of_gaps)) return;
   throw Error(ErrorKind::input, "rewards",
@@ -370,35 +381,44 @@ bool RunCertifier::worth_a_look() const noexcept {
   return look_work_ <= steps * step_work_;
 }
 
+std::optional<double> RunCertifier::certified_gap() const noexcept {
+  return looks_.empty() ? std::nullopt : std::optional(looks_.front().gap);
+}
+
 std::optional<double> RunCertifier::record(bool must) {
   if (markov_ && !must && !worth_a_look()) return std::nullopt;
   AssessedStart now = at(CertifiedStart::last);
-  if (markov_) {
-    // Who certifies from the files may round otherwise: that is covered once more.
-    now.rounding *= 2.0;
-    last_look_ = episodes();
-    gap_ = gap_in_user_units(frame_, target_, output_, now).largest;
-    return gap_;
-  }
+  now.start = CertifiedStart::best;
+  // Who certifies a Markov output from the files may round otherwise: that is covered once more.
+  const double rounding = now.rounding;
+  if (markov_) now.rounding *= 2.0;
   const double gap = gap_in_user_units(frame_, target_, output_, now).largest;
-  if (!gap_ || gap < *gap_) {
-    gap_ = gap;
-    best_ = std::move(now);
-    best_.start = CertifiedStart::best;
+  now.rounding = rounding;
+  if (nested_) {
+    if (looks_.empty() || gap < looks_.front().gap) looks_.assign(1, {std::move(now), gap});
+    return gap;
   }
-  return gap;
+  last_look_ = episodes();
+  while (!looks_.empty() && looks_.back().gap >= gap) looks_.pop_back();
+  looks_.push_back({std::move(now), gap});
+  const auto is_old = [&](const Look& look) {
+    return kLookLife * (look.assessed.start_episode - 1) < last_look_;
+  };
+  while (is_old(looks_.front())) looks_.pop_front();
+  return certified_gap();
 }
 
 AssessedStart RunCertifier::at(CertifiedStart start) const {
+  if (start == CertifiedStart::best) return looks_.front().assessed;
   if (markov_) {
     MarkovCertifier::Found now = markov_->assess();
     AssessedStart found;
+    found.start_episode = episodes() + 1;
     found.assessment = std::move(now.assessment);
     found.rounding = now.rounding;
     for (WitnessPlan& plan : now.witnesses) found.witnesses.push_back({std::move(plan)});
     return found;
   }
-  if (start == CertifiedStart::best) return best_;
   const bool uniform = start == CertifiedStart::uniform;
   AssessedStart found;
   found.start = start;
@@ -422,26 +442,27 @@ void RunCertifier::save(ContainerWriter& writer) const {
     }
   }
   writer.own("certify.stream", std::move(digest));
-  if (markov_) {
-    writer.own("certify.gap", gap_ ? std::vector<double>{*gap_} : std::vector<double>());
-    writer.own("certify.last_look", std::vector<std::uint64_t>{last_look_});
-    return;
-  }
-  std::vector<double> best;
+  if (markov_) writer.own("certify.last_look", std::vector<std::uint64_t>{last_look_});
+  std::vector<std::uint64_t> starts;
+  std::vector<double> numbers;
   std::vector<std::uint32_t> witnesses;
-  if (gap_) {
-    best = {*gap_, best_.rounding};
-    for (const auto* numbers : {&best_.assessment.values, &best_.assessment.deviations}) {
-      best.insert(best.end(), numbers->begin(), numbers->end());
+  for (const Look& look : looks_) {
+    starts.push_back(look.assessed.start_episode);
+    numbers.push_back(look.gap);
+    numbers.push_back(look.assessed.rounding);
+    for (const auto* of_players :
+         {&look.assessed.assessment.values, &look.assessed.assessment.deviations}) {
+      numbers.insert(numbers.end(), of_players->begin(), of_players->end());
     }
-    for (const std::vector<WitnessPlan>& plans : best_.witnesses) {
-      for (const WitnessPlan& plan : plans)
+    for (const std::vector<WitnessPlan>& plans : look.assessed.witnesses) {
+      for (const WitnessPlan& plan : plans) {
         witnesses.insert(witnesses.end(), plan.begin(), plan.end());
+      }
     }
   }
-  writer.own("certify.best", std::move(best));
-  writer.own("certify.best_witnesses", std::move(witnesses));
-  writer.own("certify.best_start", std::vector<std::uint64_t>{best_.start_episode});
+  writer.own("certify.looks", std::move(starts));
+  writer.own("certify.look_numbers", std::move(numbers));
+  writer.own("certify.look_witnesses", std::move(witnesses));
 }
 
 void RunCertifier::load(ContainerArrays& arrays) {
@@ -455,61 +476,65 @@ void RunCertifier::load(ContainerArrays& arrays) {
                    [](std::uint8_t byte) { return std::byte{byte}; });
     stream_->set_digest(digest);
   }
-  gap_.reset();
-  if (nested_) return load_best(arrays);
-  const std::vector<double> gap = arrays.take<double>("certify.gap");
-  const auto looks = arrays.take<std::uint64_t>("certify.last_look");
-  const bool number = gap.empty() || std::isfinite(gap.front());
-  if (gap.size() > 1 || !number || looks.size() != 1 || looks[0] > episodes()) {
-    throw arrays.header().error("certify.last_look", "does not fit the run",
-                                "the file is damaged or of another run");
+  if (markov_) {
+    const auto last = arrays.take<std::uint64_t>("certify.last_look");
+    if (last.size() != 1 || last[0] > episodes()) throw misfit(arrays, "certify.last_look");
+    last_look_ = last[0];
   }
-  if (!gap.empty()) gap_ = gap[0];
-  last_look_ = looks[0];
+  load_looks(arrays);
 }
 
-void RunCertifier::load_best(ContainerArrays& arrays) {
-  best_ = {};
+void RunCertifier::load_looks(ContainerArrays& arrays) {
+  looks_.clear();
   const std::size_t m = frame_.num_players();
-  const std::vector<double> best = arrays.take<double>("certify.best");
-  const auto starts = arrays.take<std::uint64_t>("certify.best_start");
-  const auto witnesses = arrays.take<std::uint32_t>("certify.best_witnesses");
-  if (best.empty()) return;
-  const auto refuse = [&](const char* array) {
-    return arrays.header().error(array, "does not fit the run",
-                                 "the file is damaged or of another run");
-  };
-  if (best.size() != 2 + 2 * m) throw refuse("certify.best");
-  if (starts.size() != 1 || starts[0] == 0 || starts[0] > episodes() + 1) {
-    throw refuse("certify.best_start");
-  }
-  // As long as they are now, and of actions that are there.
-  best_ = at(CertifiedStart::last);
-  best_.start = CertifiedStart::best;
-  best_.start_episode = starts[0];
-  gap_ = best[0];
-  best_.rounding = best[1];
-  std::copy_n(best.begin() + 2, m, best_.assessment.values.begin());
-  std::copy_n(best.begin() + 2 + static_cast<std::ptrdiff_t>(m), m,
-              best_.assessment.deviations.begin());
-  std::span<const std::uint32_t> rest = witnesses;
-  for (const Player player : all<Player>(m)) {
-    for (WitnessPlan& plan : best_.witnesses[player.index()]) {
-      if (rest.size() < plan.size()) throw refuse("certify.best_witnesses");
-      std::size_t i = 0;
-      for (const Step h : all<Step>(frame_.horizon())) {
-        for (const State s : all<State>(frame_.num_states(h))) {
-          const std::size_t n = frame_.num_actions(player, h, s);
-          for (std::size_t b = 0; b < (target_ == Target::ce ? n : 1); ++b, ++i) {
-            if (rest[i] >= n) throw refuse("certify.best_witnesses");
-          }
-        }
+  const auto starts = arrays.take<std::uint64_t>("certify.looks");
+  const std::vector<double> numbers = arrays.take<double>("certify.look_numbers");
+  const auto witnesses = arrays.take<std::uint32_t>("certify.look_witnesses");
+  if (nested_ && starts.size() > 1) throw misfit(arrays, "certify.looks");
+  if (numbers.size() != starts.size() * (2 + 2 * m)) throw misfit(arrays, "certify.look_numbers");
+  // Plans are as long as they are now, and of actions that are there.
+  const AssessedStart now = starts.empty() ? AssessedStart() : at(CertifiedStart::last);
+  std::span<const double> number = numbers;
+  std::span<const std::uint32_t> action = witnesses;
+  for (const std::uint64_t start : starts) {
+    const std::uint64_t earliest = looks_.empty() ? 1 : looks_.back().assessed.start_episode + 1;
+    if (start < earliest || start > episodes() + 1) throw misfit(arrays, "certify.looks");
+    Look look{now, number[0]};
+    look.assessed.start = CertifiedStart::best;
+    look.assessed.start_episode = start;
+    look.assessed.rounding = number[1];
+    if (!std::isfinite(look.gap) || (!looks_.empty() && look.gap <= looks_.back().gap)) {
+      throw misfit(arrays, "certify.look_numbers");
+    }
+    std::copy_n(number.begin() + 2, m, look.assessed.assessment.values.begin());
+    std::copy_n(number.begin() + 2 + static_cast<std::ptrdiff_t>(m), m,
+                look.assessed.assessment.deviations.begin());
+    number = number.subspan(2 + 2 * m);
+    for (const Player player : all<Player>(m)) {
+      for (WitnessPlan& plan : look.assessed.witnesses[player.index()]) {
+        if (action.size() < plan.size()) throw misfit(arrays, "certify.look_witnesses");
+        const std::span<const std::uint32_t> own = action.first(plan.size());
+        if (!is_plan(own, player)) throw misfit(arrays, "certify.look_witnesses");
+        std::copy(own.begin(), own.end(), plan.begin());
+        action = action.subspan(plan.size());
       }
-      std::copy_n(rest.begin(), plan.size(), plan.begin());
-      rest = rest.subspan(plan.size());
+    }
+    looks_.push_back(std::move(look));
+  }
+  if (!action.empty()) throw misfit(arrays, "certify.look_witnesses");
+}
+
+bool RunCertifier::is_plan(std::span<const std::uint32_t> actions, Player player) const {
+  std::size_t i = 0;
+  for (const Step h : all<Step>(frame_.horizon())) {
+    for (const State s : all<State>(frame_.num_states(h))) {
+      const std::size_t n = frame_.num_actions(player, h, s);
+      for (std::size_t b = 0; b < (target_ == Target::ce ? n : 1); ++b, ++i) {
+        if (actions[i] >= n) return false;
+      }
     }
   }
-  if (!rest.empty()) throw refuse("certify.best_witnesses");
+  return true;
 }
 
 Certificate certify_played(const AnyGame& game,
@@ -522,6 +547,7 @@ Certificate certify_played(const AnyGame& game,
   const Frame& frame = frame_of(game);
   Certificate certificate = begin_certificate(frame, title, target, weights, episodes);
   certificate.output = output;
+  if (assessed.start == CertifiedStart::best) start_before(certificate, assessed.start_episode);
   Earned earned{assessed.assessment.deviations, {}};
   for (const std::vector<WitnessPlan>& plans : assessed.witnesses) {
     earned.plans.push_back(plans.front());
@@ -581,13 +607,16 @@ Certificate certify_markov(const AnyGame& game,
                            const CertificateTitle& title,
                            Target target,
                            std::span<const PolicyFile> files,
-                           const ParallelOptions& options) {
-  const std::uint64_t episodes = files.front().episodes();
-  check_one_run(files, episodes);
+                           const ParallelOptions& options,
+                           std::uint64_t start_episode) {
+  const std::uint64_t played = files.front().episodes();
+  check_one_run(files, played);
   const Frame& frame = frame_of(game);
   const OutputWeights weights = files.front().header().markov_weights();
-  Certificate certificate = begin_certificate(frame, title, target, weights, episodes);
+  Certificate certificate = begin_certificate(frame, title, target, weights, played);
   certificate.output = CertifiedOutput::markov;
+  start_before(certificate, start_episode);
+  const std::uint64_t episodes = start_episode == 0 ? played : start_episode - 1;
   const double visits = static_cast<double>(episodes) * static_cast<double>(frame.horizon());
   fill_markov(certificate, game, visits, options, [&](NestedCertifier& certifier, Step h, State s) {
     const std::size_t cell = files.front().header().seat.cell(h, s);
@@ -659,10 +688,12 @@ Certificate certify_marginals(const AnyGame& game,
                               Target target,
                               const OutputWeights& weights,
                               std::uint64_t episodes,
-                              const MarkovPolicy& policy) {
+                              const MarkovPolicy& policy,
+                              std::uint64_t start_episode) {
   const Frame& frame = frame_of(game);
   Certificate certificate = begin_certificate(frame, title, target, weights, episodes);
   certificate.output = CertifiedOutput::marginals;
+  start_before(certificate, start_episode);
   fill_markov(
       certificate, game, 1.0, {.threads = 1}, [&](NestedCertifier& certifier, Step h, State s) {
         std::vector<double> numbers(frame.max_profile_size());
@@ -687,7 +718,7 @@ void certify_history(RunCertifier& certifier,
     certifier.visit(h, s, Profile(frame.action_begins(h, s), policies));
     if (!frame.is_last(h)) return;
     const std::uint64_t played = certifier.episodes();
-    if (played == episodes || is_recorded(played)) certifier.record();
+    if (played == episodes || is_recorded(played)) certifier.record(played == episodes);
   });
 }
 

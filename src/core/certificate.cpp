@@ -180,12 +180,17 @@ PlayerCertificate read_player(const JsonValue& value, std::uint64_t number, bool
 
 void read_start(const JsonValue& root, Certificate& certificate) {
   const auto start = root.find("start");
-  if ((certificate.output == CertifiedOutput::nested) != start.has_value()) {
-    throw root.at("output").error("does not fit 'start'", "the nested output has one, no other");
-  }
+  const bool nested = certificate.output == CertifiedOutput::nested;
+  if (nested && !start) throw root.at("output").error("needs a 'start'", "the nested output has one");
   if (!start) return;
+  if (certificate.output == CertifiedOutput::table) {
+    throw start->error("has no place with a table");
+  }
   start->allow_keys({"rule", "episode"});
   certificate.start = choice_in<CertifiedStart>(kCertifiedStartNames, start->at("rule"));
+  if (!nested && certificate.start != CertifiedStart::best) {
+    throw start->at("rule").error("is of the nested output", "want best, or no 'start'");
+  }
   const auto episode = start->find("episode");
   if ((certificate.start == CertifiedStart::uniform) == episode.has_value()) {
     throw start->error("does not fit its rule",
@@ -284,6 +289,9 @@ Certificate certificate_in(const JsonDocument& document) {
          certificate.output == CertifiedOutput::table || root.find("stream_hash"))) {
       throw method->error("is for the outputs markov and marginals of policy files");
     }
+    if (is_sampled(certificate) && root.find("start")) {
+      throw root.at("start").error("has no place here", "what is sampled draws from all visits");
+    }
     if (!is_sampled(certificate) && certificate.output != CertifiedOutput::nested) {
       throw method->error("is for the output nested");
     }
@@ -316,7 +324,7 @@ std::string to_json(const Certificate& certificate) {
     if (certificate.taper) json.member("taper", true);
     json.member("episodes", certificate.episodes);
   }
-  if (certificate.output == CertifiedOutput::nested) {
+  if (has_start(certificate)) {
     json.key("start").on_one_line().begin_object();
     json.member("rule", name_in(kCertifiedStartNames, certificate.start));
     if (certificate.start != CertifiedStart::uniform)

@@ -109,8 +109,12 @@ std::optional<ConvergenceRun> run_convergence(const ConvergenceSettings& setting
       loaded, preset_config(loaded, settings.preset, target, settings.episodes, seed),
       [&](std::uint64_t) { return looks[look]; },
       [&](const GapPoint& point) {
-        if (look % kLooks == 0) run.worst.push_back(-std::numeric_limits<double>::infinity());
+        if (look % kLooks == 0) {
+          run.worst.push_back(-std::numeric_limits<double>::infinity());
+          run.last.push_back(-std::numeric_limits<double>::infinity());
+        }
         run.worst.back() = std::max(run.worst.back(), point.gap / unit);
+        run.last.back() = std::max(run.last.back(), point.last_gap / unit);
         return ++look < looks.size();
       },
       cancel);
@@ -160,9 +164,12 @@ std::string result_line(const ConvergenceSettings& settings, const ConvergenceRu
   JsonWriter json(JsonWriter::Layout::compact);
   json.begin_object().member("game", settings.games[run.game].name);
   json.member("target", name_of(run.target)).member("seed", run.seed);
-  json.key("worst").begin_array();
-  for (const double gap : run.worst) json.value(gap);
-  return json.end_array().end_object().text();
+  for (const auto& [key, gaps] : {std::pair("worst", &run.worst), {"last", &run.last}}) {
+    json.key(key).begin_array();
+    for (const double gap : *gaps) json.value(gap);
+    json.end_array();
+  }
+  return json.end_object().text();
 }
 
 ConvergenceRun parse_convergence_line(const ConvergenceSettings& settings,
@@ -170,7 +177,7 @@ ConvergenceRun parse_convergence_line(const ConvergenceSettings& settings,
                                       const std::string& source) {
   const JsonDocument document = JsonDocument::parse(line, source, kResultLimits);
   const JsonValue root = document.root();
-  root.allow_keys({"game", "target", "seed", "worst"});
+  root.allow_keys({"game", "target", "seed", "worst", "last"});
   ConvergenceRun run;
   const JsonValue game = root.at("game");
   const std::string_view name = game.string();
@@ -191,13 +198,15 @@ ConvergenceRun parse_convergence_line(const ConvergenceSettings& settings,
     throw seed.error(fmt::format("is {}", run.seed),
                      fmt::format("seeds count from {}", settings.first_seed));
   }
-  const JsonValue worst = root.at("worst");
-  if (!worst.is_array()) throw worst.error("is no array");
-  for (const JsonValue gap : worst.items()) run.worst.push_back(gap.number());
   const std::size_t wanted = half_decades(settings.episodes).size();
-  if (run.worst.size() != wanted) {
-    throw worst.error(fmt::format("has {} numbers, want one for each of {} half decades",
-                                  run.worst.size(), wanted));
+  for (const auto& [key, gaps] : {std::pair("worst", &run.worst), {"last", &run.last}}) {
+    const JsonValue array = root.at(key);
+    if (!array.is_array()) throw array.error("is no array");
+    for (const JsonValue gap : array.items()) gaps->push_back(gap.number());
+    if (gaps->size() != wanted) {
+      throw array.error(fmt::format("has {} numbers, want one for each of {} half decades",
+                                    gaps->size(), wanted));
+    }
   }
   return run;
 }

@@ -27,6 +27,7 @@ struct Row {
   std::vector<double> worst = {};          // over the runs
   std::vector<std::uint64_t> rises = {};   // seeds that break this bar,
   std::vector<std::uint64_t> levels = {};  // and this one
+  std::vector<std::uint64_t> lasts = {};   // seeds whose last policies break one of them
   bool judged = false;                     // at least one bar of one run
   bool open = false;                       // likewise
 
@@ -62,6 +63,10 @@ Row row_of(const ConvergenceSettings& settings,
     const ConvergenceVerdict verdict = judge_convergence(run->worst);
     if (verdict.rise == BarVerdict::broken) row.rises.push_back(run->seed);
     if (verdict.level == BarVerdict::broken) row.levels.push_back(run->seed);
+    const ConvergenceVerdict last = judge_convergence(run->last);
+    if (last.rise == BarVerdict::broken || last.level == BarVerdict::broken) {
+      row.lasts.push_back(run->seed);
+    }
     for (const BarVerdict bar : {verdict.rise, verdict.level}) {
       (bar == BarVerdict::open ? row.open : row.judged) = true;
     }
@@ -89,8 +94,8 @@ std::string share_text(double share) {
   return share <= kLeastShare ? "<= 0.0001" : fmt::format("{:.4f}", share);
 }
 
-void write_gaps(JsonWriter& json, std::span<const double> gaps) {
-  json.key("worst").on_one_line().begin_array();
+void write_gaps(JsonWriter& json, const char* key, std::span<const double> gaps) {
+  json.key(key).on_one_line().begin_array();
   for (const double gap : gaps) json.value(gap);
   json.end_array();
 }
@@ -111,31 +116,36 @@ std::string convergence_markdown(const ConvergenceSettings& settings, const Conv
   const std::size_t columns = half_decades(settings.episodes).size();
   for (std::size_t k = 0; k < columns; ++k) table[0].push_back(end_name(k));
   table[0].emplace_back("bars");
+  table[0].emplace_back("last policy");
   std::size_t broken = 0;
+  std::size_t last_broken = 0;
   const std::vector<Row> rows = rows_of(settings, log);
   for (const Row& row : rows) {
     std::vector<std::string>& cells = table.emplace_back();
     cells = {row.game->name, std::string(vlearn::name_of(row.target))};
     for (const double worst : row.worst) cells.push_back(share_text(worst));
     cells.push_back(row.bars());
+    cells.push_back(row.lasts.empty() ? "-" : fmt::format("{}", fmt::join(row.lasts, ", ")));
     if (row.verdict() == BarVerdict::broken) ++broken;
+    if (!row.lasts.empty()) ++last_broken;
   }
   std::string text = markdown_table(table);
   text += fmt::format(
       "\nPreset `{}`: the worst certified gap of each half decade of episodes, under its end, in "
       "units of H times the range of rewards; the worst of {} seed{} from {} on.\nBars: from 10^5 "
       "on a half decade is at most {} times the one before (rise), and from 10^7 on at most {} "
-      "(level), in every run; less than {} counts as that. The seeds that break them are named.\n",
+      "(level), in every run; less than {} counts as that. The seeds that break them are named; in "
+      "the last column those whose last policy, which draws from all visits, breaks one.\n",
       name_of(settings.preset), settings.seeds, settings.seeds == 1 ? "" : "s", settings.first_seed,
       kMostRise, kMostLevel, kLeastShare);
   if (broken > 0) {
-    text += fmt::format("Broken in {} of {} rows.\n", broken, rows.size());
+    text += fmt::format("Broken in {} of {} rows", broken, rows.size());
   } else if (overall_verdict(settings, log) == BarVerdict::open) {
-    text += "Not broken, but the runs are too short to tell.\n";
+    text += "Not broken, but the runs are too short to tell";
   } else {
-    text += "They hold.\n";
+    text += "They hold";
   }
-  return text;
+  return text + fmt::format("; by last policies broken in {} of {} rows.\n", last_broken, rows.size());
 }
 
 std::string convergence_json(const ConvergenceSettings& settings, const ConvergenceLog& log) {
@@ -150,13 +160,14 @@ std::string convergence_json(const ConvergenceSettings& settings, const Converge
   for (const Row& row : rows_of(settings, log)) {
     json.begin_object().member("name", row.game->name).member("about", row.game->about);
     json.member("target", vlearn::name_of(row.target)).member("bars", name_of(row.verdict()));
-    write_gaps(json, row.worst);
+    write_gaps(json, "worst", row.worst);
     json.key("runs").begin_array();
     for (const ConvergenceRun* const run : row.runs) {
       const ConvergenceVerdict verdict = judge_convergence(run->worst);
       json.on_one_line().begin_object().member("seed", run->seed);
       json.member("rise", name_of(verdict.rise)).member("level", name_of(verdict.level));
-      write_gaps(json, run->worst);
+      write_gaps(json, "worst", run->worst);
+      write_gaps(json, "last", run->last);
       json.end_object();
     }
     json.end_array().end_object();
@@ -165,13 +176,13 @@ std::string convergence_json(const ConvergenceSettings& settings, const Converge
 }
 
 std::string convergence_csv(const ConvergenceSettings& settings, const ConvergenceLog& log) {
-  std::string text = "game,target,seed,half_decade_end,worst_gap\n";
+  std::string text = "game,target,seed,half_decade_end,worst_gap,worst_gap_of_last_policies\n";
   const std::vector<std::uint64_t> ends = half_decades(settings.episodes);
   for (const Row& row : rows_of(settings, log)) {
     for (const ConvergenceRun* const run : row.runs) {
       for (std::size_t k = 0; k < ends.size(); ++k) {
-        text += fmt::format("{},{},{},{},{}\n", row.game->name, vlearn::name_of(row.target),
-                            run->seed, ends[k], run->worst[k]);
+        text += fmt::format("{},{},{},{},{},{}\n", row.game->name, vlearn::name_of(row.target),
+                            run->seed, ends[k], run->worst[k], run->last[k]);
       }
     }
   }

@@ -19,6 +19,7 @@ namespace vlearn {
 namespace {
 
 constexpr std::string_view kStart = "start ";
+constexpr std::string_view kAnew = "anew";
 constexpr std::uint64_t kMaxSeedBytes = 1024;
 
 std::string_view trimmed(std::string_view text) {
@@ -36,8 +37,11 @@ std::pair<std::string_view, std::string_view> seed_and_start(std::string_view te
 
 /// What write_index_seeds() puts there.
 bool is_start(std::string_view start) {
-  if (start.empty() || start == "uniform" || start == "anew" || start == "table") {
-    return true;
+  if (start.empty() || start == "uniform" || start == kAnew || start == "table") return true;
+  if (start.starts_with(kAnew)) {
+    start.remove_prefix(kAnew.size());
+    if (!start.starts_with(' ')) return false;
+    start.remove_prefix(1);
   }
   std::uint64_t episode = 0;
   const char* const end = start.data() + start.size();
@@ -105,7 +109,7 @@ SeedFile parse_seed(std::string_view text, const std::filesystem::path& path) {
   if (!is_start(start)) {
     throw Error(ErrorKind::input, path.string(),
                 fmt::format("the start '{}' is not known", printable(start, 40)),
-                "want the number of an episode, uniform, anew or table");
+                "want the number of an episode, uniform, anew (with or without a number) or table");
   }
   return {seed, std::string(start)};
 }
@@ -126,6 +130,10 @@ PolicyPlayer::PolicyPlayer(const PolicyFile& file, const ExecuteOptions& options
         fmt::format("is episode {}, and {} has {}", start.episode, file.source(), file.episodes()),
         fmt::format("want 1 to {}", file.episodes() + 1));
   }
+  if (start.kind == StartRule::Kind::uniform && options.output == OutputKind::markov) {
+    throw Error(ErrorKind::usage, "start", "is drawn, and a Markov output has no such start",
+                "use last or the number of an episode");
+  }
   if (start.kind == StartRule::Kind::uniform && file.episodes() == 0) {
     throw Error(ErrorKind::usage, "start",
                 fmt::format("cannot be drawn: {} has no episodes", file.source()),
@@ -134,7 +142,6 @@ PolicyPlayer::PolicyPlayer(const PolicyFile& file, const ExecuteOptions& options
 }
 
 std::uint64_t PolicyPlayer::first_k() const {
-  if (options_.output == OutputKind::markov) return file_.episodes();
   switch (options_.start.kind) {
     case StartRule::Kind::uniform: {
       Draws draws({.seed = index_key_, .purpose = Purpose::start, .episode = episode_});

@@ -93,9 +93,9 @@ void add_player_table(Html& html,
   }
 }
 
-/// Where executions of the nested output begin.
+/// Where executions begin: the visits before it count.
 std::string start_words(const Certificate& certificate) {
-  if (certificate.output != CertifiedOutput::nested) return {};
+  if (!has_start(certificate)) return {};
   switch (certificate.start) {
     case CertifiedStart::uniform: return "before an episode that is drawn";
     case CertifiedStart::last: return "after the last episode";

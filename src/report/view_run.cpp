@@ -342,7 +342,7 @@ class PolicyViewer {
   }
   /// Episodes whose visits an execution may draw, of all that were played.
   [[nodiscard]] std::uint64_t drawn_episodes(std::uint64_t played) const {
-    if (output_ != CertifiedOutput::nested || !view_.certificate || drawn_start()) return played;
+    if (!view_.certificate || !has_start(*view_.certificate) || drawn_start()) return played;
     return view_.certificate->start_episode - 1;
   }
 

@@ -63,6 +63,44 @@ std::vector<PolicyFile> played_policies(const StoredRun& run, const Frame& frame
   return files;
 }
 
+/// A certifier that has looked at a run as often as one does while it is learned.
+RunCertifier replayed(const AnyGame& game,
+                      Target target,
+                      const CertifyOptions& options,
+                      std::span<const PolicyFile> files) {
+  const PolicyHeader& header = files.front().header();
+  const bool nested = options.output == CertifiedOutput::nested;
+  RunCertifier certifier(game, target, nested ? header.weights : header.markov_weights(),
+                         options.output);
+  std::uint64_t next = next_row_episode(0);
+  const auto is_recorded = [&](std::uint64_t played) {
+    if (played != next) return false;
+    next = next_row_episode(played);
+    return true;
+  };
+  certify_history(certifier, frame_of(game), files, is_recorded, options.parallel);
+  return certifier;
+}
+
+/// The episode before which the visits of a Markov output lie; 0: all do.
+std::uint64_t markov_start(const AnyGame& game,
+                           Target target,
+                           const CertifyOptions& options,
+                           std::span<const PolicyFile> files) {
+  if (options.best_episode > 0 || options.start == CertifiedStart::last) {
+    return options.best_episode;
+  }
+  if (options.start == CertifiedStart::uniform) {
+    throw Error(ErrorKind::usage, "start", "is 'uniform', which only the nested output has",
+                "use best or last");
+  }
+  // A game that cannot be listed cannot be looked at.
+  const bool looks =
+      options.output == CertifiedOutput::marginals || MarkovCertifier::can_list(game);
+  if (!looks) return 0;
+  return replayed(game, target, options, files).at(CertifiedStart::best).start_episode;
+}
+
 }  // namespace
 
 CertificateTitle certificate_title(const RunTitle& run,
@@ -131,29 +169,20 @@ Certificate certify_stored(const StoredRun& run,
   const std::vector<PolicyFile> files = played_policies(run, frame);
   const CertificateTitle title =
       certificate_title(run.title, game, policy_paths(run.path, files.size(), options.output));
-  const std::uint64_t weights = files.front().header().weights;
   const std::uint64_t episodes = files.front().episodes();
-  switch (options.output) {
-    case CertifiedOutput::nested: break;
-    case CertifiedOutput::markov:
-      return certify_markov(game.game, title, target, files, options.parallel);
-    case CertifiedOutput::marginals: {
-      const AverageTable table = table_of(files, episodes, options.parallel);
-      return certify_marginals(game.game, title, target, files.front().header().markov_weights(),
-                               episodes, PolicyArray(table.averaged, frame, run.path));
-    }
-    case CertifiedOutput::table: break;  // above
+  if (options.output == CertifiedOutput::nested) {
+    const AssessedStart start =
+        replayed(game.game, target, options, files).at(options.start);
+    return certify_nested(game.game, title, target, files.front().header().weights, episodes, start,
+                          files, options.parallel);
   }
-  RunCertifier certifier(game.game, target, weights);
-  std::uint64_t next = next_row_episode(0);
-  const auto is_recorded = [&](std::uint64_t played) {
-    if (played != next) return false;
-    next = next_row_episode(played);
-    return true;
-  };
-  certify_history(certifier, frame, files, is_recorded, options.parallel);
-  return certify_nested(game.game, title, target, weights, episodes, certifier.at(options.start),
-                        files, options.parallel);
+  const std::uint64_t start = markov_start(game.game, target, options, files);
+  if (options.output == CertifiedOutput::markov) {
+    return certify_markov(game.game, title, target, files, options.parallel, start);
+  }
+  const AverageTable table = table_of(files, start == 0 ? episodes : start - 1, options.parallel);
+  return certify_marginals(game.game, title, target, files.front().header().markov_weights(),
+                           episodes, PolicyArray(table.averaged, frame, run.path), start);
 }
 
 Certificate certify_stored_sampled(const StoredRun& run,

@@ -10,10 +10,17 @@
 namespace vlearn {
 namespace {
 
-GapPoint point_of(const Frame& frame, Target target, const RunCertifier& certifier) {
-  const AssessedStart now = certifier.at(CertifiedStart::last);
-  const CertifiedGap gap = gap_in_user_units(frame, target, certifier.output(), now);
-  GapPoint point{certifier.episodes(), target == Target::nash ? gap.sum : gap.largest, {}};
+/// Of the nested output executions that start now, of Markov outputs what a run would return.
+GapPoint point_of(const Frame& frame, Target target, RunCertifier& certifier) {
+  static_cast<void>(certifier.record(true));
+  const auto gap_of = [&](const AssessedStart& start) {
+    const CertifiedGap gap = gap_in_user_units(frame, target, certifier.output(), start);
+    return target == Target::nash ? gap.sum : gap.largest;
+  };
+  AssessedStart now = certifier.at(CertifiedStart::last);
+  const double last_gap = gap_of(now);
+  if (certifier.output() != CertifiedOutput::nested) now = certifier.at(CertifiedStart::best);
+  GapPoint point{certifier.episodes(), gap_of(now), last_gap, {}};
   if (target != Target::nash || certifier.output() != CertifiedOutput::nested) {
     for (const Player player : all<Player>(frame.num_players())) {
       point.values.push_back(frame.range(player).from_unit(now.assessment.values[player.index()],
@@ -35,8 +42,16 @@ void follow_gap(const AnyGame& game,
   RunCertifier certifier(game, config.learner.target, output_weights(config.learner, frame),
                          config.output);
   trainer->watch([&](Step h, State s, const Profile& profile) { certifier.visit(h, s, profile); });
+  // A run looks at its rows, and a Markov output starts from one of these looks.
+  const bool looks = config.output != CertifiedOutput::nested;
+  std::uint64_t row = next_row_episode(0);
   for (;;) {
     const std::uint64_t until = next(trainer->episodes());
+    for (; looks && row < until; row = next_row_episode(row)) {
+      trainer->play_until(row, cancel);
+      if (cancel.requested()) return;
+      static_cast<void>(certifier.record());
+    }
     trainer->play_until(until, cancel);
     if (cancel.requested()) return;
     if (!see(point_of(frame, config.learner.target, certifier))) return;

@@ -377,7 +377,7 @@ void write_result(JsonWriter& json,
   if (result.data_certificate) write_data_certificate(json, *result.data_certificate);
   if (!certificate) return;
   json.member("output", kCertifiedOutputNames[static_cast<std::size_t>(certificate->output)]);
-  if (certificate->output == CertifiedOutput::nested) {
+  if (has_start(*certificate)) {
     json.member("start", kCertifiedStartNames[static_cast<std::size_t>(certificate->start)]);
   }
   write_gap(json, "gap", certificate->gap_upper, certificate->gap_lower);
@@ -418,7 +418,9 @@ CertifiedOutput returned_output(const StoredRun& run) {
 std::string start_in_seed(const Certificate& certificate) {
   switch (certificate.output) {
     case CertifiedOutput::markov:
-    case CertifiedOutput::marginals: return "anew";
+    case CertifiedOutput::marginals:
+      if (!has_start(certificate)) return "anew";
+      return fmt::format("anew {}", certificate.start_episode);
     case CertifiedOutput::table: return "table";
     case CertifiedOutput::nested: break;
   }

@@ -105,6 +105,10 @@ class Derivation {
   [[nodiscard]] bool averages_start() const {
     return task_.output == CertifiedOutput::nested && !task_.start_episode;
   }
+  /// Visits of episodes below it count.
+  [[nodiscard]] std::uint64_t end() const {
+    return task_.start_episode ? *task_.start_episode - 1 : task_.logs.front().episodes();
+  }
   /// Players who draw their indices independently have no joint value that is cheap to compute.
   [[nodiscard]] bool follows() const {
     return task_.target != Target::nash || task_.output != CertifiedOutput::nested;
@@ -256,7 +260,7 @@ class Derivation {
   void visit_in_order_of_play() {
     const PolicyLog& log = task_.logs.front();
     const std::size_t horizon = frame_.horizon();
-    const std::uint64_t end = task_.start_episode ? *task_.start_episode - 1 : log.episodes();
+    const std::uint64_t end = this->end();
     if (averages_start()) make_start_means();
     const std::vector<Group> groups = this->groups();
     std::vector<std::vector<Replay>> replays(players_.size());
@@ -441,22 +445,33 @@ class Derivation {
     return {(c + 1) * left, (c + n) * (left + n - 1)};
   }
 
+  /// Visits of a run before the start.
+  [[nodiscard]] std::uint64_t counted(const PolicyLog::Run& run) const {
+    const PolicyLog::Segment& segment = task_.logs.front().segments()[run.segment];
+    if (segment.first_episode >= end()) return 0;
+    const std::uint64_t left = end() - segment.first_episode;
+    const auto offsets = segment.episode_offsets.subspan(run.begin, run.count);
+    const auto after = std::lower_bound(offsets.begin(), offsets.end(), left);
+    return static_cast<std::uint64_t>(after - offsets.begin());
+  }
+
   void visit_cell(std::size_t cell, std::span<const std::size_t> runs) {
     Memory memory;
     set_uniform(cell, memory);
     const auto average_all = [&](std::uint64_t part, std::uint64_t whole) {
       average({0, players_.size()}, cell, part, whole, memory);
     };
-    if (runs.empty()) return average_all(1, 1);
+    std::uint64_t all = 0;
+    for (const std::size_t r : runs) all += counted(task_.logs.front().runs()[r]);
+    if (all == 0) return average_all(1, 1);
+    check_shares(all);
     const bool joint = task_.output == CertifiedOutput::markov && task_.target != Target::nash;
     std::vector<Mean> marginals(memory.policies.size());
     std::vector<Replay> replays(players_.size());
-    std::uint64_t all = 0;
-    for (const std::size_t r : runs) all += task_.logs.front().runs()[r].count;
-    check_shares(all);
     std::uint64_t n = 0;
     for (const std::size_t r : runs) {
-      const std::uint64_t count = task_.logs.front().runs()[r].count;
+      const std::uint64_t count = counted(task_.logs.front().runs()[r]);
+      if (count == 0) break;
       for (std::size_t j = 0; j < replays.size(); ++j) {
         replays[j].enter(task_.logs[j], task_.logs[j].runs()[r]);
       }

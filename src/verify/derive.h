@@ -40,8 +40,8 @@ struct DeriveTask {
   CertifiedOutput output = CertifiedOutput::nested;
   std::uint64_t weights = 1;  ///< c
   bool tapered = false;       ///< of Markov outputs: visit i of n counts n + 1 - i times as much
-  /// Of the nested output: the tables as they stand before this episode, counted from 1; nothing
-  /// for their mean over all.
+  /// The tables as they stand before this episode, counted from 1. Nothing: of the nested output
+  /// their mean over all, of Markov outputs as they stand after the last.
   std::optional<std::uint64_t> start_episode = std::nullopt;
   /// Of each player; empty where none is to be evaluated.
   std::vector<std::span<const std::uint32_t>> witnesses = {};

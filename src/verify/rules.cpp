@@ -191,7 +191,7 @@ double ReplayedRule::rate(std::size_t num_actions, std::uint64_t visit) const no
     // Times the noise.
     case Name::optimistic: return 1.5 * std::pow(std::max(1.0, n / 3.0), 0.25);
     case Name::optimistic_nash: return 0.8 * std::sqrt(std::max(1.0, n / 3.0));
-    case Name::optimistic_swap: return std::pow(std::max(1.0, n / 3.0), 0.25);
+    case Name::optimistic_swap: return 1.25 * std::pow(std::max(1.0, n / 3.0), 0.25);
     case Name::optimistic_rigorous:
     case Name::optimistic_swap_rigorous: return 1.0;
   }

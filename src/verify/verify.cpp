@@ -162,7 +162,7 @@ void check_executed(const Certificate& certificate, const PolicyLog& log) {
     throw Refuted{fmt::format("target: stated {}, but the files are executed for {}",
                               name_of(certificate.target), name_of(log.target()))};
   }
-  if (certificate.output != CertifiedOutput::nested) return;
+  if (!has_start(certificate)) return;
   const std::uint64_t after = certificate.episodes + 1;
   const std::uint64_t start = certificate.start_episode;
   const bool good = certificate.start == CertifiedStart::uniform ? certificate.episodes > 0
@@ -513,7 +513,9 @@ void check(const AnyGame& game,
   task.output = certificate.output;
   task.weights = certificate.weights;
   task.tapered = certificate.taper;
-  if (certificate.start != CertifiedStart::uniform) task.start_episode = certificate.start_episode;
+  if (has_start(certificate) && certificate.start != CertifiedStart::uniform) {
+    task.start_episode = certificate.start_episode;
+  }
   task.parallel = options.parallel;
   verdict.rationals = use_rationals(game, work_of(policies.front(), frame), options.numbers);
   const std::vector<Derived> derived = derive_all(task, certificate, verdict.rationals);

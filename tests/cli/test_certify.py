@@ -78,7 +78,9 @@ class Certify(CommandTest):
                 self.assertGreaterEqual(row["certified_gap"], result["gap"]["upper"])
                 self.assertLess(row["certified_gap"], result["gap"]["upper"] + 1e-9)
                 played = json.loads(self.good("play", "run", "--episodes", "2e4", "--json"))
-                self.assertEqual((played["output"], played["start"]), (output, "none"))
+                self.assertEqual(certificate["start"]["rule"], "best")
+                start = str(certificate["start"]["episode"])
+                self.assertEqual((played["output"], played["start"]), (output, start))
                 for certified, player in zip(
                     certificate["players"], played["players"], strict=True
                 ):
@@ -134,11 +136,13 @@ class Certify(CommandTest):
     def test_every_output_and_start_is_verified(self):
         for game, target in ((FOUR, "cce"), ("chicken", "ce"), (ZERO_SUM, "nash")):
             self.learn(game, "--target", target, "--episodes", "2000", "--force")
+            markov = "marginals" if target == "nash" else "markov"
             for arguments in (
                 ("--start", "best"),
                 ("--start", "last"),
                 ("--start", "uniform"),
-                ("--output", "marginals" if target == "nash" else "markov"),
+                ("--output", markov),
+                ("--output", markov, "--start", "last"),
             ):
                 with self.subTest(game=game, arguments=arguments):
                     self.good("certify", "run", *arguments, "-o", "one.json")
@@ -343,7 +347,8 @@ class Certify(CommandTest):
     def test_by_sampling(self):
         self.learn(FOUR, "--target", "cce", "--episodes", "500", *NESTED)
         # A run that returns the nested policy has a Markov mixture too.
-        exact = json.loads(self.good("certify", "run", "--output", "markov", "--json"))
+        every = ("--output", "markov", "--start", "last")
+        exact = json.loads(self.good("certify", "run", *every, "--json"))
         sample = ("certify", "run", "--method", "sampled", "--confidence", "0.99999")
         few = (*sample, "--samples", "2e3", "--seed", "5")
         done = self.run_command(*few, "--threads", "1", "--json")
@@ -385,6 +390,7 @@ class Certify(CommandTest):
             {"method": {**method, "samples": 1}},
             {"method": {**method, "name": "guessed"}},
             {"output": "table"},
+            {"start": {"rule": "best", "episode": 400}},
             {"method": None},
             {"players": [{**player, "estimate": None} for player in sampled["players"]]},
             {"players": exact["players"]},

@@ -79,7 +79,7 @@ class Deviate(CommandTest):
             (("--confidence", "1"), "between 0 and 1"),
             (("--rollouts", "1"), "2 at least"),
             (("--episodes", "0"), "--episodes"),
-            (("--output", "markov", "--start", "last"), "--start"),
+            (("--output", "marginals", "--start", "uniform"), "--start"),
         ):
             done = self.run_command("deviate", "run", *arguments)
             self.assertEqual(done.returncode, 2, arguments)

@@ -50,6 +50,8 @@ class Play(CommandTest):
             ("--start", "uniform"),
             ("--start", "4000"),
             ("--output", "marginals"),
+            ("--output", "marginals", "--start", "last"),
+            ("--output", "marginals", "--start", "700"),
         ):
             steps, states = self.trace(run, "--episodes", "300", *arguments)
             self.assertEqual(len(steps), 3000)
@@ -115,16 +117,18 @@ class Play(CommandTest):
     def test_what_is_certified_is_what_is_executed(self):
         nested = ("--output", "nested", "--start")
         starts = tuple((*nested, start) for start in ("best", "last", "uniform"))
+        of_all = ("--start", "last")
         markov, marginals = ("--output", "markov"), ("--output", "marginals")
+        markovs, both = (markov, (*markov, *of_all)), (marginals, (*marginals, *of_all))
         table = ("--output", "table")
         # Runs that have learned little: outputs and starts are far apart.
         cases = (
-            ("chicken", ("--target", "ce", "--episodes", "12", "--seed", "4"), (*starts, markov)),
-            ("chicken", ("--target", "cce", "--episodes", "12", "--seed", "4"), (*starts, markov)),
-            ("four-friends", ("--target", "cce", "--episodes", "40"), (*starts, markov)),
-            (ZERO_SUM, ("--target", "nash", "--episodes", "30"), (*starts, marginals)),
-            (ALONE, ("--target", "optimal", "--episodes", "30"), (*starts, markov)),
-            (ZERO_SUM, ("--monotone", "--episodes", "30"), (*starts, marginals, table)),
+            ("chicken", ("--target", "ce", "--episodes", "12", "--seed", "4"), (*starts, *markovs)),
+            ("chicken", ("--target", "cce", "--episodes", "12", "--seed", "4"), (*starts, *markovs)),
+            ("four-friends", ("--target", "cce", "--episodes", "40"), (*starts, *markovs)),
+            (ZERO_SUM, ("--target", "nash", "--episodes", "30"), (*starts, *both)),
+            (ALONE, ("--target", "optimal", "--episodes", "30"), (*starts, *markovs)),
+            (ZERO_SUM, ("--monotone", "--episodes", "30"), (*starts, *both, table)),
         )
         compared = 0
         for game, arguments, outputs in cases:
@@ -143,7 +147,7 @@ class Play(CommandTest):
                         self.assertLess(mean, one["value"]["upper"] + error)
                     self.assert_alone_as_together(run, certificate)
         # Off by 5.5 standard errors, of means of 10^4, with probability 4e-8: 2e-6 for all.
-        self.assertEqual(compared, 54)
+        self.assertEqual(compared, 67)
 
     def assert_alone_as_together(self, run, certificate):
         """By the index seed alone, without the certificate and without the others."""
@@ -197,6 +201,7 @@ class Play(CommandTest):
             ({"weights": 7}, "weights is 7"),
             ({"episodes": 11}, "episodes is 11"),
             ({"start": {"rule": "uniform"}}, "index.seed says start"),
+            ({"output": "markov"}, "index.seed says start"),
             ({"target": "ce"}, "target is another"),
             ({"game_hash": other}, "game_hash is another"),
             ({"policy_hashes": [good["policy_hashes"][0], other]}, "policy_hashes[1]"),
@@ -247,6 +252,9 @@ class Play(CommandTest):
             ((run, "--start", "best"), 2, ("certificate", "last")),
             ((run, "--start", "102"), 2, ("101",)),
             ((run, "--start", "soon"), 2, ("--start",)),
+            ((run, "--output", "marginals", "--start", "best"), 2, ("certificate", "last")),
+            ((run, "--output", "marginals", "--start", "102"), 2, ("101",)),
+            ((run, "--output", "marginals", "--start", "uniform"), 2, ("nested",)),
             ((run, "--episodes", "0"), 2, ("--episodes",)),
             ((policy,), 2, ("--index-seed",)),
             ((policy, "--player", "2", *seeds), 2, ("player 1",)),

@@ -116,6 +116,7 @@ DAMAGES = [
     (["weights"], GONE),
     (["episodes"], GONE),
     (["output"], "table"),
+    (["taper"], True),
     (["weights"], 1.5),
     (["episodes"], -1),
     (["start"], GONE),

@@ -120,7 +120,7 @@ def eta(rule, t, B, H, L):
         # Divided by the noise of the row.
         "optimistic": lambda: 1.5 * max(1, B / 3) ** 0.25,
         "optimistic-nash": lambda: 0.8 * max(1, B / 3) ** 0.5,
-        "optimistic-swap": lambda: max(1, B / 3) ** 0.25,
+        "optimistic-swap": lambda: 1.25 * max(1, B / 3) ** 0.25,
         "optimistic-rigorous": lambda: 1.0,
         "optimistic-swap-rigorous": lambda: 1.0,
     }[rule]()

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -44,6 +45,11 @@ struct CertifiedGap {
                                              CertifiedOutput output,
                                              const AssessedStart& assessed);
 
+/// A Markov output starts from the best look, unless that is older than a tenth of the run. Play
+/// goes round in circles, and so does what it averages; but a policy of few episodes may have a gap
+/// of 0 and be worth little.
+inline constexpr std::uint64_t kLookLife = 10;
+
 /// Certifies an output of a run that is being played, or played again.
 class RunCertifier {
  public:
@@ -72,27 +78,33 @@ class RunCertifier {
   }
   [[nodiscard]] CertifiedOutput output() const noexcept { return output_; }
 
-  /// Looks at the gap of executions that start now. Start `best` chooses among the episodes at
-  /// which this was called. Returns the gap, in the user's units, widened by its rounding: of
-  /// Markov outputs only where it `must`, or where looking takes no longer than learning has since
-  /// the last look.
+  /// Looks at the gap of executions that start now: of Markov outputs only where it `must`, or
+  /// where looking takes no longer than learning has since the last look. Returns a gap in the
+  /// user's units, widened by its rounding: of the nested output that of this look, of Markov
+  /// outputs certified_gap(); nothing where it did not look.
   std::optional<double> record(bool must = false);
-  /// Nested: the smallest gap so far. Markov outputs: the last, because what was played before
-  /// cannot be had any more. Nothing before the first look.
-  [[nodiscard]] std::optional<double> certified_gap() const noexcept { return gap_; }
+  /// That of start `best`: the smallest at a look. Of Markov outputs looks count until
+  /// kLookLife times as many episodes were played. Nothing before the first look.
+  [[nodiscard]] std::optional<double> certified_gap() const noexcept;
 
   /// Of the policies of all episodes so far, where it was asked for.
   [[nodiscard]] std::optional<std::string> stream_hash() const;
 
-  /// For best there was a record(). Markov outputs have no start: whatever is asked, what is played
-  /// now.
+  /// For best there was a record(). Markov outputs have no start `uniform`.
   [[nodiscard]] AssessedStart at(CertifiedStart start) const;
 
   void save(ContainerWriter& writer) const;
   void load(ContainerArrays& arrays);
 
  private:
-  void load_best(ContainerArrays& arrays);
+  struct Look {
+    AssessedStart assessed;
+    double gap = 0.0;
+  };
+
+  void load_looks(ContainerArrays& arrays);
+  /// Whether a player has the actions of a plan of its length.
+  [[nodiscard]] bool is_plan(std::span<const std::uint32_t> actions, Player player) const;
   [[nodiscard]] bool worth_a_look() const noexcept;
 
   const Frame& frame_;
@@ -101,8 +113,9 @@ class RunCertifier {
   std::unique_ptr<NestedCertifier> nested_;  // or
   std::unique_ptr<MarkovCertifier> markov_;
   std::optional<StreamHash> stream_;
-  std::optional<double> gap_;
-  AssessedStart best_;  // nested
+  // Those that are or may become the best, the best first: later ones have larger gaps. Of the
+  // nested output, whose looks count for ever, one at most.
+  std::deque<Look> looks_;
   // Of Markov outputs:
   std::uint64_t last_look_ = 0;  // episodes
   double look_work_ = 0.0;       // multiplications of a look, and of a step with its visit
@@ -157,13 +170,14 @@ void certify_history(RunCertifier& certifier,
                                 std::uint64_t looks);
 
 /// The certificate of the Markov mixture: at every step the index of a visit is drawn anew, among
-/// all visits of the state, by one draw for all players. Upper and lower bounds agree. Throws Error
-/// (input) for files that are not of one run.
+/// all visits of the state before an episode, by one draw for all players; 0: among all visits.
+/// Upper and lower bounds agree. Throws Error (input) for files that are not of one run.
 [[nodiscard]] Certificate certify_markov(const AnyGame& game,
                                          const CertificateTitle& title,
                                          Target target,
                                          std::span<const PolicyFile> files,
-                                         const ParallelOptions& options);
+                                         const ParallelOptions& options,
+                                         std::uint64_t start_episode = 0);
 
 /// Throws Error (input) unless tables are those of all players in their order, of the game's shape
 /// and with the same parts; for nash with one part.
@@ -186,6 +200,7 @@ using MarkovPolicy = std::function<std::span<const double>(Player player, Step h
                                             Target target,
                                             const OutputWeights& weights,
                                             std::uint64_t episodes,
-                                            const MarkovPolicy& policy);
+                                            const MarkovPolicy& policy,
+                                            std::uint64_t start_episode = 0);
 
 }  // namespace vlearn

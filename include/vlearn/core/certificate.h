@@ -99,8 +99,9 @@ struct Certificate {
   std::uint64_t weights = 0;   ///< c of the output weights (c + 1)/(c + n)
   bool taper = false;          ///< whether they fade out at the end (OutputWeights)
   std::uint64_t episodes = 0;  ///< K: the policy is made of the visits of so many
-  /// Of the nested output: the index k is drawn uniformly from 1, ..., K, or is start_episode,
-  /// which is K + 1 for `last`.
+  /// The visits before episode k are executed. Of the nested output k is drawn uniformly from 1,
+  /// ..., K, or is start_episode, which is K + 1 for `last`. Of Markov outputs it is start_episode
+  /// for `best`; for `last` start_episode is 0, and all visits count.
   CertifiedStart start = CertifiedStart::last;
   std::uint64_t start_episode = 0;
   /// Nothing where all numbers are certain.
@@ -120,6 +121,13 @@ struct Certificate {
 
 [[nodiscard]] inline bool is_sampled(const Certificate& certificate) noexcept {
   return certificate.method && certificate.method->name == MethodName::sampled;
+}
+
+/// Whether it says where executions start: those of Markov outputs may draw from all visits.
+[[nodiscard]] inline bool has_start(const Certificate& certificate) noexcept {
+  return certificate.output == CertifiedOutput::nested ||
+         (certificate.output != CertifiedOutput::table &&
+          certificate.start == CertifiedStart::best);
 }
 
 [[nodiscard]] std::string to_json(const Certificate& certificate);

@@ -77,6 +77,8 @@ struct ConvergenceRun {
   std::uint64_t seed = 1;
   /// Of each half decade the largest gap, as it was certified, in units of H times the range.
   std::vector<double> worst = {};
+  /// The same of the policy that draws from all visits, which need not be what a run returns.
+  std::vector<double> last = {};
   friend bool operator==(const ConvergenceRun&, const ConvergenceRun&) = default;
 };
 

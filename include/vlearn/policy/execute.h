@@ -42,7 +42,8 @@ struct StartRule {
 /// How the visit is drawn at each step.
 enum class OutputKind : std::uint8_t {
   nested,  ///< among the visits before k, as in the paper
-  markov,  ///< among all visits, anew at every step: a Markov policy, correlated state by state
+  markov,  ///< anew at every step, among those before the start: a Markov policy, correlated state
+           ///< by state
 };
 
 /// 256 bits that nobody can guess from another one's.
@@ -57,8 +58,8 @@ using PolicySeed = Sha256Digest;
                                      std::uint64_t player);
 /// In a file of 64 hexadecimal digits. A private one gets mode 0600.
 /// An index seed may say how executions go, for all who share it: `uniform` or the number of the
-/// episode that nested ones start from, `anew` where the visit is drawn anew at every step, `table`
-/// where the table is played and no history.
+/// episode that nested ones start from; `anew` where the visit is drawn anew at every step, with a
+/// number among the visits before that episode; `table` where the table is played and no history.
 void write_seed(const std::filesystem::path& path,
                 const PolicySeed& seed,
                 bool secret,

@@ -35,7 +35,9 @@ namespace vlearn {
 /// Which certificate of a run.
 struct CertifyOptions {
   CertifiedOutput output = CertifiedOutput::nested;
-  CertifiedStart start = CertifiedStart::best;  ///< of the nested output
+  /// Markov outputs have no `uniform`. `best` plays the visits again to find it.
+  CertifiedStart start = CertifiedStart::best;
+  std::uint64_t best_episode = 0;  ///< of a Markov output, where it is known already
   ParallelOptions parallel = {};
 };
 

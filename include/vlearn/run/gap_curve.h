@@ -17,9 +17,13 @@ namespace vlearn {
 
 struct GapPoint {
   std::uint64_t episodes = 0;
-  /// Of executions that start now, in the user's units: what a player can gain at most; for nash
-  /// the sum of what both can (the duality gap), whatever the output.
+  /// Of what a run returns that ends now, of the nested output of executions that start now; in
+  /// the user's units: what a player can gain at most; for nash the sum of what both can (the
+  /// duality gap), whatever the output.
   double gap = 0.0;
+  /// The same of the policy that draws from all visits: what a run returns that nothing certifies.
+  /// Of the nested output the same as `gap`.
+  double last_gap = 0.0;
   /// What the output is worth to each player, in the user's units; of nested ones for nash nobody
   /// knows.
   std::vector<double> values = {};

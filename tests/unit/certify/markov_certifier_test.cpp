@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -95,12 +96,14 @@ struct Watched {
 
 Certificate from_log(const AnyGame& game,
                      const Learned& learned,
-                     std::span<const PolicyFile> files) {
+                     std::span<const PolicyFile> files,
+                     std::uint64_t start = 0) {
   if (learned.output == CertifiedOutput::markov) {
-    return certify_markov(game, {}, learned.target, files, {});
+    return certify_markov(game, {}, learned.target, files, {}, start);
   }
   const Frame& frame = frame_of(game);
-  const AverageTable table = table_of(files, files.front().episodes(), {});
+  const std::uint64_t episodes = start == 0 ? files.front().episodes() : start - 1;
+  const AverageTable table = table_of(files, episodes, {});
   const auto policy = [&](Player player, Step h, State s) {
     const std::size_t row =
         (player.index() * frame.horizon() + h.index()) * frame.max_states() + s.index();
@@ -108,7 +111,7 @@ Certificate from_log(const AnyGame& game,
         .subspan(row * frame.max_actions(), frame.num_actions(player, h, s));
   };
   return certify_marginals(game, {}, learned.target, {kWeights, learned.taper},
-                           files.front().episodes(), policy);
+                           files.front().episodes(), policy, start);
 }
 
 TEST(MarkovCertifier, FindsWhatTheLogSays) {
@@ -141,6 +144,86 @@ TEST(MarkovCertifier, FindsWhatTheLogSays) {
       EXPECT_GE(run.certifier.record(true).value(), wanted.gap_upper);
     }
   }
+}
+
+// What draws from the visits before an episode is what a run returns that ended there.
+TEST(MarkovCertifier, StartsFromAnEarlierLook) {
+  for (const Learned& learned : kLearned) {
+    for (const std::uint64_t start : {1U, 2U, 120U, 301U}) {
+      SCOPED_TRACE(learned.game + (" " + std::to_string(start)));
+      Watched longer(learned, 300);
+      Watched shorter(learned, start - 1);
+      const std::vector<PolicyFile> all_files = longer.files();
+      const std::vector<PolicyFile> files = shorter.files();
+      const Certificate found = from_log(longer.game, learned, all_files, start);
+      const Certificate wanted = from_log(shorter.game, learned, files);
+      EXPECT_EQ(found.start, CertifiedStart::best);
+      EXPECT_EQ(found.start_episode, start);
+      EXPECT_EQ(found.episodes, 300U);
+      EXPECT_FALSE(has_start(wanted));
+      for (std::size_t j = 0; j < found.players.size(); ++j) {
+        const PlayerCertificate& own = found.players[j];
+        const PlayerCertificate& other = wanted.players[j];
+        EXPECT_EQ(own.value_upper, other.value_upper);
+        EXPECT_EQ(own.deviation_upper, other.deviation_upper);
+        EXPECT_EQ(own.witness, other.witness);
+      }
+    }
+  }
+}
+
+// The smallest gap of the looks that are not too old, the last of equals, by trying all.
+TEST(MarkovCertifier, ChoosesTheBestOfRecentLooks) {
+  struct Seen {
+    std::uint64_t start;
+    double gap;
+  };
+  std::size_t earlier = 0;
+  std::size_t forgotten = 0;
+  for (const Learned& learned : kLearned) {
+    SCOPED_TRACE(learned.game);
+    Watched run(learned, 0);
+    std::vector<Seen> looks;
+    for (std::uint64_t played = 1; played < 300; played += 1 + played / 7) {
+      run.trainer->play_until(played, {});
+      AssessedStart now = run.certifier.at(CertifiedStart::last);
+      EXPECT_EQ(now.start_episode, played + 1);
+      now.rounding *= 2.0;
+      looks.push_back(
+          {played + 1,
+           gap_in_user_units(frame_of(run.game), learned.target, learned.output, now).largest});
+      const std::optional<double> found = run.certifier.record(true);
+      const Seen* best = nullptr;
+      bool older_is_better = false;
+      for (const Seen& look : looks) {
+        if (kLookLife * (look.start - 1) < played) {
+          older_is_better = older_is_better || look.gap < looks.back().gap;
+        } else if (best == nullptr || look.gap <= best->gap) {
+          best = &look;
+        }
+      }
+      ASSERT_NE(best, nullptr);
+      earlier += best->start <= played ? 1 : 0;
+      forgotten += older_is_better ? 1 : 0;
+      EXPECT_EQ(found, best->gap);
+      EXPECT_EQ(run.certifier.certified_gap(), best->gap);
+      const AssessedStart chosen = run.certifier.at(CertifiedStart::best);
+      EXPECT_EQ(chosen.start, CertifiedStart::best);
+      EXPECT_EQ(chosen.start_episode, best->start);
+    }
+    // The certificate from the log is of the same choice.
+    const AssessedStart chosen = run.certifier.at(CertifiedStart::best);
+    const Certificate found =
+        certify_played(run.game, {}, learned.target, learned.output, {kWeights, learned.taper},
+                       run.certifier.episodes(), chosen);
+    const std::vector<PolicyFile> files = run.files();
+    const Certificate wanted = from_log(run.game, learned, files, chosen.start_episode);
+    EXPECT_EQ(found.start, wanted.start);
+    EXPECT_EQ(found.start_episode, wanted.start_episode);
+    EXPECT_NEAR(found.gap_upper, wanted.gap_upper, 1e-9);
+  }
+  EXPECT_GT(earlier, 10U);
+  EXPECT_GT(forgotten, 0U);
 }
 
 // Chances of joint actions, and the same as profiles of pure actions with their shares.
@@ -206,12 +289,15 @@ TEST(MarkovCertifier, GoesOnFromWhatWasSaved) {
     SCOPED_TRACE(learned.game);
     const TemporaryFolder folder;
     Watched run(learned, 50);
-    static_cast<void>(run.certifier.record(true));
+    for (const std::uint64_t played : {50U, 55U, 60U}) {
+      run.trainer->play_until(played, {});
+      static_cast<void>(run.certifier.record(true));
+    }
     RunCertifier again(run.game, learned.target, {kWeights, learned.taper}, learned.output,
                        RunCertifier::Stream::hashed);
     ContainerArrays arrays = saved(folder, run.certifier);
     again.load(arrays);
-    EXPECT_EQ(again.episodes(), 50U);
+    EXPECT_EQ(again.episodes(), 60U);
     EXPECT_EQ(again.certified_gap(), run.certifier.certified_gap());
     run.trainer->watch([&](Step h, State s, const Profile& profile) {
       run.certifier.visit(h, s, profile);
@@ -223,6 +309,13 @@ TEST(MarkovCertifier, GoesOnFromWhatWasSaved) {
     EXPECT_EQ(again.stream_hash(), run.certifier.stream_hash());
     const AssessedStart wanted = run.certifier.at(CertifiedStart::last);
     EXPECT_EQ(again.at(CertifiedStart::last).assessment.deviations, wanted.assessment.deviations);
+    const AssessedStart best = run.certifier.at(CertifiedStart::best);
+    const AssessedStart found = again.at(CertifiedStart::best);
+    EXPECT_EQ(found.start_episode, best.start_episode);
+    EXPECT_EQ(found.rounding, best.rounding);
+    EXPECT_EQ(found.assessment.values, best.assessment.values);
+    EXPECT_EQ(found.assessment.deviations, best.assessment.deviations);
+    EXPECT_EQ(found.witnesses, best.witnesses);
   }
 }
 
@@ -248,8 +341,10 @@ TEST(MarkovCertifier, RefusesWhatNoVisitsLeave) {
                std::vector<double>{chance, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25});
     writer.own("certify.lost", std::vector<double>(8, lost));
     writer.own("certify.stream", std::vector<std::uint8_t>());
-    writer.own("certify.gap", std::vector<double>());
     writer.own("certify.last_look", std::vector<std::uint64_t>{0});
+    writer.own("certify.looks", std::vector<std::uint64_t>());
+    writer.own("certify.look_numbers", std::vector<double>());
+    writer.own("certify.look_witnesses", std::vector<std::uint32_t>());
     writer.write(folder / "saved");
     ContainerArrays arrays = ContainerArrays::read(folder / "saved", [](const ContainerHeader&) {});
     RunCertifier reader(game, Target::cce, kWeights, CertifiedOutput::markov);

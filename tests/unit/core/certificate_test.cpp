@@ -112,9 +112,41 @@ TEST(Certificate, IsReadAsItWasWritten) {
   certificate.stream_hash = kDigits;
   expect_same(certificate, there_and_back(certificate));
 
+  // A Markov output may draw from the visits before an episode.
+  certificate.start = CertifiedStart::best;
+  certificate.start_episode = 1001;
+  expect_same(certificate, there_and_back(certificate));
+  EXPECT_TRUE(has_start(certificate));
+
   certificate = nested();
   certificate.method = {MethodName::data, 0.99};
   expect_same(certificate, there_and_back(certificate));
+}
+
+TEST(Certificate, AMarkovOutputStartsFromTheBestOrSaysNothing) {
+  Certificate certificate = nested();
+  certificate.output = CertifiedOutput::markov;
+  const std::string good = to_json(certificate);
+  const auto refuse = [](const std::string& text) {
+    return error_of(ErrorKind::input,
+                    [&] { static_cast<void>(certificate_from_json(text, "c.json")); });
+  };
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  EXPECT_NE(refuse(with("\"best\"", "\"last\"")).find("start.rule: is of the nested output"),
+            std::string::npos);
+  EXPECT_NE(refuse(with("\"best\", \"episode\": 512", "\"uniform\""))
+                .find("start.rule: is of the nested output"),
+            std::string::npos);
+  EXPECT_NE(refuse(with("\"markov\"", "\"table\"")).find("start: has no place with a table"),
+            std::string::npos);
+  EXPECT_NE(refuse(with("\"episodes\": 1000", "\"episodes\": 510")).find("start.episode: is 512"),
+            std::string::npos);
+  certificate.start = CertifiedStart::last;
+  EXPECT_FALSE(has_start(certificate));
+  EXPECT_EQ(to_json(certificate).find("start"), std::string::npos);
 }
 
 /// One whose bounds hold with a confidence only.
@@ -232,7 +264,7 @@ TEST(Certificate, RefusesWhatIsDamaged) {
       {"\"game_hash\": \"a", "\"game_hash\": \"", "game_hash: is no SHA-256"},
       {"\"cce\"", "\"nce\"", "target: is not known here"},
       {"\"nested\"", "\"nestled\"", "output: is not known here"},
-      {"\"nested\"", "\"markov\"", "output: does not fit 'start'"},
+      {"\"start\": {\"rule\": \"best\", \"episode\": 512},", "", "output: needs a 'start'"},
       {"\"weights\": 3", "\"weights\": 0", "weights: counts from 1"},
       {"\"weights\": 3", "\"weights\": 1048576", "weights: is 1048576, want"},
       {"\"weights\": 3", "\"weights\": 3.0", "weights: is a number, want an integer"},

@@ -116,6 +116,11 @@ TEST(Execute, DrawsTaperedWeightsOfMarkovOutputsAlone) {
     sum += law[i] = static_cast<double>((51 - i) * i * (i + 1));
   for (double& chance : law) chance /= sum;
   for (const std::vector<double>& counts : drawn) expect_law(counts, law);
+  // A uniform start is of the nested output alone.
+  options.start = {StartRule::Kind::uniform};
+  EXPECT_NE(error_of(ErrorKind::usage, [&] { static_cast<void>(PolicyPlayer(file, options)); })
+                .find("a Markov output has no such start"),
+            std::string::npos);
 }
 
 TEST(Execute, DrawsTheFirstEpisodeUniformly) {
@@ -192,6 +197,10 @@ TEST(Execute, NewStatesAreUniformToTheEnd) {
     markov.begin(Episode(k));
     expect_uniform(markov, markov.act(Step(0), State(1)));
     EXPECT_GT(markov.act(Step(1), State(0)).visit, 0U);
+
+    PolicyPlayer early = player_of({StartRule::Kind::at, 1}, OutputKind::markov);
+    early.begin(Episode(k));
+    expect_uniform(early, early.act(Step(0), State(0)));
 
     // Before the first episode everything is new; before the second, everything after a visit.
     PolicyPlayer first = player_of({StartRule::Kind::at, 1}, OutputKind::nested);

@@ -66,20 +66,22 @@ Certificate certify(const TrainedRun& run, const Asked& asked) {
   const CertificateTitle title = title_of(game, std::move(hashes));
   const std::uint64_t weights = run.files().front().header().weights;
   const std::uint64_t episodes = run.files().front().episodes();
+  // Of Markov outputs: any look may be the best.
+  const std::uint64_t start = asked.start == CertifiedStart::best ? 1 + episodes / 2 : 0;
   if (asked.output == CertifiedOutput::markov) {
-    return certify_markov(game, title, asked.target, run.files(), {.threads = 1});
+    return certify_markov(game, title, asked.target, run.files(), {.threads = 1}, start);
   }
   if (asked.output == CertifiedOutput::marginals) {
     ReplayMemory memory;
     CellAverage average;
-    return certify_marginals(game, title, asked.target, weights, episodes,
-                             [&](Player player, Step h, State s) -> std::span<const double> {
-                               const PolicyFile& file = run.files()[player.index()];
-                               const std::size_t cell = file.header().seat.cell(h, s);
-                               average = average_of(file, cell, file.visits_before(cell, episodes),
-                                                    memory);
-                               return average.averaged;
-                             });
+    const auto policy = [&](Player player, Step h, State s) -> std::span<const double> {
+      const PolicyFile& file = run.files()[player.index()];
+      const std::size_t cell = file.header().seat.cell(h, s);
+      const std::uint64_t end = start == 0 ? episodes : start - 1;
+      average = average_of(file, cell, file.visits_before(cell, end), memory);
+      return average.averaged;
+    };
+    return certify_marginals(game, title, asked.target, weights, episodes, policy, start);
   }
   RunCertifier certifier(game, asked.target, weights);
   certify_history(certifier, frame, run.files(), [](std::uint64_t) { return true; },
@@ -102,7 +104,11 @@ std::vector<Asked> choices_of(const Frame& frame) {
     }
     for (const CertifiedOutput output :
          {CertifiedOutput::markov, CertifiedOutput::marginals, CertifiedOutput::table}) {
-      if (is_executable(target, output)) choices.push_back({target, output});
+      if (!is_executable(target, output)) continue;
+      choices.push_back({target, output});
+      if (output != CertifiedOutput::table) {
+        choices.push_back({target, output, CertifiedStart::best});
+      }
     }
   }
   return choices;
