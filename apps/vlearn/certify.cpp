@@ -181,10 +181,10 @@ ExitCode certify(const Options& options) {
     const std::string_view output =
         kCertifiedOutputNames[static_cast<std::size_t>(certificate.output)];
     print(certificate_text(certificate) + fmt::format("written to {}\n", printable(file.string())) +
-          (sampled
-               ? fmt::format("this policy is executed by: vlearn play RUN --output {} --start last\n",
-                             output)
-               : std::string()));
+          (sampled ? fmt::format(
+                         "this policy is executed by: vlearn play RUN --output {} --start last\n",
+                         output)
+                   : std::string()));
   }
   return ExitCode::good;
 }

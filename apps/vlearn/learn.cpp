@@ -193,8 +193,8 @@ Certificate certify_run(const Run& run,
   // The files have all that a Markov output is made of: looks say which visits it draws from.
   if (!nested && config.history && certifier.episodes() > 0) {
     const std::uint64_t best = certifier.at(CertifiedStart::best).start_episode;
-    return certify_stored(
-        stored, game, {.output = config.output, .best_episode = best, .parallel = parallel});
+    return certify_stored(stored, game,
+                          {.output = config.output, .best_episode = best, .parallel = parallel});
   }
   std::vector<PolicyFile> files;
   if (config.history) files = open_policies(stored, frame_of(game.game));

@@ -181,7 +181,8 @@ PlayerCertificate read_player(const JsonValue& value, std::uint64_t number, bool
 void read_start(const JsonValue& root, Certificate& certificate) {
   const auto start = root.find("start");
   const bool nested = certificate.output == CertifiedOutput::nested;
-  if (nested && !start) throw root.at("output").error("needs a 'start'", "the nested output has one");
+  if (nested && !start)
+    throw root.at("output").error("needs a 'start'", "the nested output has one");
   if (!start) return;
   if (certificate.output == CertifiedOutput::table) {
     throw start->error("has no place with a table");

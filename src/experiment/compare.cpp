@@ -17,8 +17,6 @@
 namespace vlearn {
 namespace {
 
-std::string_view name_of(Preset preset) { return kPresetNames[static_cast<std::size_t>(preset)]; }
-
 std::string sentence(const Comparison& comparison, const CompareVerdict::Other& other) {
   const CompareSettings& settings = comparison.settings;
   const std::size_t best_place = judge(comparison).best;

@@ -14,7 +14,6 @@
 namespace vlearn {
 namespace {
 
-std::string_view name_of(Preset preset) { return kPresetNames[static_cast<std::size_t>(preset)]; }
 std::string_view name_of(BarVerdict verdict) {
   return kBarVerdictNames[static_cast<std::size_t>(verdict)];
 }
@@ -145,7 +144,8 @@ std::string convergence_markdown(const ConvergenceSettings& settings, const Conv
   } else {
     text += "They hold";
   }
-  return text + fmt::format("; by last policies broken in {} of {} rows.\n", last_broken, rows.size());
+  return text +
+         fmt::format("; by last policies broken in {} of {} rows.\n", last_broken, rows.size());
 }
 
 std::string convergence_json(const ConvergenceSettings& settings, const ConvergenceLog& log) {

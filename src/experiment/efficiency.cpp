@@ -97,7 +97,7 @@ class GameTask {
     const PartResult result{.game = place_, .seed = seed_, .part = part};
     switch (part) {
       case Part::reference: return reference(result);
-      case Part::fast: return fast(result, before->wanted);
+      case Part::preset: return search(result, before->wanted);
       case Part::gap: return at_the_end(result, Measure::gap);
       case Part::share: return at_the_end(result, Measure::share);
     }
@@ -105,9 +105,14 @@ class GameTask {
   }
 
  private:
+  [[nodiscard]] LearnConfig config_of(std::uint64_t episodes) const {
+    return preset_config(loaded_.game, settings_.preset, target_, episodes, seed_);
+  }
+
   [[nodiscard]] std::optional<PartResult> reference(PartResult result) const {
     const std::uint64_t episodes = settings_.reference_episodes;
-    const LearnConfig config = reference_config(target_, episodes, seed_);
+    const LearnConfig config =
+        reference_config(loaded_.game, settings_.reference, target_, episodes, seed_);
     const std::optional<GapPoint> point = gap_after(loaded_.game, config, episodes, hooks_.cancel);
     if (!point) return std::nullopt;
     result.episodes = point->episodes;
@@ -116,20 +121,19 @@ class GameTask {
     return result;
   }
 
-  [[nodiscard]] std::optional<PartResult> fast(PartResult result, double wanted) const {
-    HoldSearch search(wanted, settings_.reference_episodes);
+  [[nodiscard]] std::optional<PartResult> search(PartResult result, double wanted) const {
+    HoldSearch held(wanted, settings_.reference_episodes);
     std::vector<GapPoint> points;
     follow_gap(
-        loaded_.game, fast_config(loaded_.game, target_, settings_.reference_episodes, seed_),
-        next_geometric,
+        loaded_.game, config_of(settings_.reference_episodes), next_geometric,
         [&](const GapPoint& point) {
           points.push_back(point);
-          return search.see(point.episodes, point.gap);
+          return held.see(point.episodes, point.gap);
         },
         hooks_.cancel);
-    if (!search.over()) return std::nullopt;
-    result.reached = search.found().has_value();
-    result.episodes = search.found().value_or(points.back().episodes);
+    if (!held.over()) return std::nullopt;
+    result.reached = held.found().has_value();
+    result.episodes = held.found().value_or(points.back().episodes);
     const auto its = std::find_if(points.begin(), points.end(), [&](const GapPoint& point) {
       return point.episodes == result.episodes;
     });
@@ -139,8 +143,8 @@ class GameTask {
 
   [[nodiscard]] std::optional<PartResult> at_the_end(PartResult result, Measure measure) const {
     const std::uint64_t episodes = episodes_of(settings_, measure);
-    const LearnConfig config = fast_config(loaded_.game, target_, episodes, seed_);
-    const std::optional<GapPoint> point = gap_after(loaded_.game, config, episodes, hooks_.cancel);
+    const std::optional<GapPoint> point =
+        gap_after(loaded_.game, config_of(episodes), episodes, hooks_.cancel);
     if (!point) return std::nullopt;
     result.episodes = point->episodes;
     result.gap = point->gap;
@@ -197,24 +201,15 @@ std::vector<SuiteGame> select_games(Target target, std::span<const std::string> 
   return chosen;
 }
 
-LearnConfig reference_config(Target target, std::uint64_t episodes, std::uint64_t seed) {
-  LearnConfig config;
-  config.learner = preset_options(Preset::paper, target);
-  config.learner.bonus_constant = kReferenceBonusConstant;
-  config.learner.horizon_episodes = episodes;
-  config.seed = seed;
+LearnConfig reference_config(
+    const AnyGame& game, Preset preset, Target target, std::uint64_t episodes, std::uint64_t seed) {
+  LearnConfig config = preset_config(game, preset, target, episodes, seed);
+  if (preset == Preset::paper) config.learner.bonus_constant = kReferenceBonusConstant;
   return config;
 }
 
-LearnConfig fast_config(const AnyGame& game,
-                        Target target,
-                        std::uint64_t episodes,
-                        std::uint64_t seed) {
-  return preset_config(game, Preset::fast, target, episodes, seed);
-}
-
 std::span<const Part> parts_of(Measure measure) noexcept {
-  static constexpr std::array<Part, 2> ratio = {Part::reference, Part::fast};
+  static constexpr std::array<Part, 2> ratio = {Part::reference, Part::preset};
   static constexpr std::array<Part, 1> gap = {Part::gap};
   static constexpr std::array<Part, 1> share = {Part::share};
   switch (measure) {
@@ -271,7 +266,7 @@ EfficiencySummary summarize(
       }
       const PartResult& last = row.parts.back();
       if (game.measure == Measure::ratio) {
-        // Who has not arrived within the episodes of the reference counts as if just then.
+        // One that has not arrived within the episodes of the reference counts as if just then.
         const auto of_reference = static_cast<double>(settings.reference_episodes);
         wanted.push_back(row.parts[row.parts.size() - 2].wanted);
         episodes.push_back(last.reached ? static_cast<double>(last.episodes) : of_reference);

@@ -30,8 +30,9 @@ std::string hash_of_learners(const EfficiencySettings& settings) {
         settings.target == Target::ce ? Target::ce : natural_target(frame_of(loaded.game));
     const RunTitle title{std::string(game.pattern), "", to_hex(law_hash_of(loaded.game))};
     const std::uint64_t episodes = settings.reference_episodes;
-    text += config_to_json(title, reference_config(target, episodes, 1));
-    text += config_to_json(title, fast_config(loaded.game, target, episodes, 1));
+    text += config_to_json(title,
+                           reference_config(loaded.game, settings.reference, target, episodes, 1));
+    text += config_to_json(title, preset_config(loaded.game, settings.preset, target, episodes, 1));
   }
   return to_hex(sha256(std::as_bytes(std::span(text))));
 }
@@ -47,6 +48,7 @@ std::string header_line(const EfficiencySettings& settings) {
   JsonWriter json(JsonWriter::Layout::compact);
   json.begin_object().member("schema", "vlearn.efficiency-results/1");
   json.member("version", build_info().version).member("target", name_of(settings.target));
+  json.member("preset", name_of(settings.preset)).member("reference", name_of(settings.reference));
   json.member("first_seed", settings.first_seed).member("seeds", settings.seeds);
   json.member("reference_episodes", settings.reference_episodes);
   json.key("games").begin_array();
@@ -62,7 +64,7 @@ std::string result_line(const EfficiencySettings& settings, const PartResult& re
   json.member("part", kPartNames[static_cast<std::size_t>(result.part)]);
   json.member("episodes", result.episodes).member("gap", result.gap);
   if (result.part == Part::reference) json.member("wanted", result.wanted);
-  if (result.part == Part::fast) json.member("reached", result.reached);
+  if (result.part == Part::preset) json.member("reached", result.reached);
   if (result.part == Part::share) json.member("share", result.share);
   return json.end_object().text();
 }
@@ -102,7 +104,7 @@ PartResult parse_result_line(const EfficiencySettings& settings,
       if (!(result.wanted > 0.0)) throw wanted.error("is not above 0");
       break;
     }
-    case Part::fast: {
+    case Part::preset: {
       root.allow_keys({"game", "seed", "part", "episodes", "gap", "reached"});
       const JsonValue reached = root.at("reached");
       result.reached = reached.boolean();

@@ -42,7 +42,9 @@ bool is_ratio(const EfficiencyRow& row) { return row.game.measure == Measure::ra
 
 std::string ratio_table(const EfficiencySummary& summary) {
   std::vector<std::vector<std::string>> table = {
-      {"game", "target", "reference gap", "episodes of fast", "ratio", "quartiles", "reached"}};
+      {"game", "target", "reference gap",
+       fmt::format("episodes of {}", vlearn::name_of(summary.settings.preset)), "ratio",
+       "quartiles", "reached"}};
   for (const EfficiencyRow& row : summary.rows) {
     if (!is_ratio(row)) continue;
     table.push_back({std::string(row.game.name), std::string(vlearn::name_of(row.target)),
@@ -97,10 +99,12 @@ std::string to_markdown(const EfficiencySummary& summary) {
   std::string text = ratio_table(summary);
   if (summary.over_games) {
     text += fmt::format(
-        "\nRatio: {} episodes of `paper`, bonus constant 0.01, over those after which `fast` "
-        "certifies the same gap and holds it; medians of {} seed{} from {} on.\n"
+        "\nRatio: {} episodes of `{}`{}, over those after which `{}` certifies the same gap and "
+        "holds it; medians of {} seed{} from {} on.\n"
         "Over games: median {}, lower quartile {}, least {}.\n",
-        settings.reference_episodes, settings.seeds, settings.seeds == 1 ? "" : "s",
+        settings.reference_episodes, vlearn::name_of(settings.reference),
+        settings.reference == Preset::paper ? ", bonus constant 0.01" : "",
+        vlearn::name_of(settings.preset), settings.seeds, settings.seeds == 1 ? "" : "s",
         settings.first_seed, number(summary.over_games->median), number(summary.over_games->lower),
         number(summary.least));
   }
@@ -114,6 +118,8 @@ std::string to_json(const EfficiencySummary& summary) {
   JsonWriter json;
   json.begin_object().member("schema", "vlearn.efficiency/1");
   json.member("version", build_info().version).member("target", vlearn::name_of(settings.target));
+  json.member("preset", vlearn::name_of(settings.preset));
+  json.member("reference", vlearn::name_of(settings.reference));
   json.member("first_seed", settings.first_seed).member("seeds", settings.seeds);
   json.member("reference_episodes", settings.reference_episodes);
   if (summary.over_games) {
@@ -179,7 +185,7 @@ std::string to_svg(const EfficiencySummary& summary) {
   std::string text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 740 {0:.0f}\" width=\"740\" "
       "height=\"{0:.0f}\" font-family=\"sans-serif\" font-size=\"13\" role=\"img\">\n"
-      "<title>How many times fewer episodes preset fast needs than preset paper</title>\n"
+      "<title>How many times fewer episodes preset {2} needs than preset {3}</title>\n"
       "<style>\n"
       ".back {{ fill: #ffffff }} text {{ fill: #222222 }} .grid {{ stroke: #d5d5d5 }}\n"
       ".one {{ stroke: #222222 }} .bar {{ stroke: #5b8fd0 }} .dot {{ fill: #1f4e8c }}\n"
@@ -189,9 +195,10 @@ std::string to_svg(const EfficiencySummary& summary) {
       "}}\n"
       "</style>\n"
       "<rect class=\"back\" width=\"740\" height=\"{0:.0f}\"/>\n"
-      "<text x=\"{1:.0f}\" y=\"24\">episodes of paper / episodes of fast, to the same certified "
+      "<text x=\"{1:.0f}\" y=\"24\">episodes of {3} / episodes of {2}, to the same certified "
       "gap</text>\n",
-      bottom + 40.0, left);
+      bottom + 40.0, left, vlearn::name_of(summary.settings.preset),
+      vlearn::name_of(summary.settings.reference));
   for (int decade = 0; decade <= decades; ++decade) {
     const double at = x(std::pow(10.0, decade));
     text += fmt::format(

@@ -107,7 +107,8 @@ std::optional<LeverResults> measure_levers(const LeverSettings& settings, const 
     const std::size_t game = i / kLevers.size() / settings.seeds;
     const std::uint64_t seed = kFirstLeverSeed + place;
     const LoadedGame loaded = load_game(word_of(settings.games[game], seed));
-    LearnConfig config = fast_config(loaded.game, results.targets[game], settings.episodes, seed);
+    LearnConfig config =
+        preset_config(loaded.game, Preset::fast, results.targets[game], settings.episodes, seed);
     kLevers.at(lever).undo(config);
     const std::optional<GapPoint> point =
         gap_after(loaded.game, config, settings.episodes, hooks.cancel);

@@ -171,8 +171,7 @@ Certificate certify_stored(const StoredRun& run,
       certificate_title(run.title, game, policy_paths(run.path, files.size(), options.output));
   const std::uint64_t episodes = files.front().episodes();
   if (options.output == CertifiedOutput::nested) {
-    const AssessedStart start =
-        replayed(game.game, target, options, files).at(options.start);
+    const AssessedStart start = replayed(game.game, target, options, files).at(options.start);
     return certify_nested(game.game, title, target, files.front().header().weights, episodes, start,
                           files, options.parallel);
   }

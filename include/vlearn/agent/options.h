@@ -26,6 +26,9 @@ namespace vlearn {
 enum class Preset : std::uint8_t { paper, rigorous, proven, practical, fast };
 inline constexpr std::array<std::string_view, 5> kPresetNames = {"paper", "rigorous", "proven",
                                                                  "practical", "fast"};
+[[nodiscard]] constexpr std::string_view name_of(Preset preset) noexcept {
+  return kPresetNames[static_cast<std::size_t>(preset)];
+}
 
 enum class RuleName : std::uint8_t {
   ftrl,

@@ -54,7 +54,7 @@ struct OptimisticSteps {
                             std::size_t n,
                             std::uint64_t /*t*/,
                             double /*gamma*/) const noexcept {
-    return 2.0 * std::sqrt(root_of_actions(n));
+    return 1.5 * std::sqrt(root_of_actions(n));
   }
   [[nodiscard]] double gamma(double /*memory*/, std::size_t n, std::uint64_t t) const noexcept {
     return std::min(0.3, 12.0 * root_of_actions(n) / to_double(t));

@@ -45,10 +45,10 @@ struct CertifiedGap {
                                              CertifiedOutput output,
                                              const AssessedStart& assessed);
 
-/// A Markov output starts from the best look, unless that is older than a tenth of the run. Play
-/// goes round in circles, and so does what it averages; but a policy of few episodes may have a gap
-/// of 0 and be worth little.
-inline constexpr std::uint64_t kLookLife = 10;
+/// A Markov output starts from the best look of the last three quarters of a run. Play goes round
+/// in circles, and so does what it averages; but a policy of few episodes may have a gap of 0 and
+/// be worth little.
+inline constexpr std::uint64_t kLookLife = 4;
 
 /// Certifies an output of a run that is being played, or played again.
 class RunCertifier {

@@ -1,16 +1,17 @@
 // Copyright the vlearn authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many fewer episodes preset `fast` needs than preset `paper` (docs/sample_efficiency.md). For
-// a game and a seed, which is that of a generated game and of the run:
+// How many fewer episodes a preset needs than another one, the reference
+// (docs/sample_efficiency.md): `fast` and `paper` if nothing else is said. For a game and a seed,
+// which is that of a generated game and of the run:
 //
-//   reference   the certified gap of preset `paper`, its bonus made smaller (c = 0.01), after so
-//               many episodes; the nested output, start `last`
+//   reference   the certified gap of the reference after so many episodes; `paper` has a smaller
+//               bonus (c = 0.01)
 //   wanted      that gap, but not less than default_gap(): 1e-4 of what an episode can pay
-//   fast        the episodes after which preset `fast` certifies what is wanted, and holds it
+//   preset      the episodes after which the preset certifies what is wanted, and holds it
 //               (hold_search.h), looked at at ceil(1.25^n) episodes
-//   ratio       episodes of the reference / episodes of `fast`; where `fast` never gets there
-//               within the episodes of the reference, 1, which says "at most"
+//   ratio       episodes of the reference / episodes of the preset; if it never gets there within
+//               the episodes of the reference, 1, which says "at most"
 //
 // Zero-sum games are learned with target nash, whose gap is that of both players together. Beside
 // the suite there are games without a reference, whose horizon is long or whose reward is hidden.
@@ -37,8 +38,8 @@ namespace vlearn {
 
 enum class Measure : std::uint8_t {
   ratio,  ///< as above
-  gap,    ///< the certified gap of `fast` after 0.3 times the episodes of a reference
-  share,  ///< what `fast` is worth after 0.1 times those episodes, as a share of the optimum
+  gap,    ///< the certified gap of the preset after 0.3 times the episodes of a reference
+  share,  ///< what the preset is worth after 0.1 times those episodes, as a share of the optimum
 };
 
 struct SuiteGame {
@@ -57,6 +58,8 @@ struct SuiteGame {
 struct EfficiencySettings {
   /// cce (nash where the game is zero-sum, optimal where there is one player) or ce.
   Target target = Target::cce;
+  Preset preset = Preset::fast;
+  Preset reference = Preset::paper;
   std::vector<SuiteGame> games;  ///< in the order of the suite
   std::uint64_t first_seed = 1;
   std::uint64_t seeds = 5;  ///< first_seed, first_seed + 1, ...
@@ -71,30 +74,26 @@ inline constexpr std::uint64_t kMaxFirstSeed = 1'000'000'000;
 [[nodiscard]] std::vector<SuiteGame> select_games(Target target,
                                                   std::span<const std::string> names);
 
-/// What is learned: of the reference, and of `fast` in a game.
-[[nodiscard]] LearnConfig reference_config(Target target,
-                                           std::uint64_t episodes,
-                                           std::uint64_t seed);
-[[nodiscard]] LearnConfig fast_config(const AnyGame& game,
-                                      Target target,
-                                      std::uint64_t episodes,
-                                      std::uint64_t seed);
+/// What the reference learns with: the preset, but for the bonus of `paper`.
+[[nodiscard]] LearnConfig reference_config(
+    const AnyGame& game, Preset preset, Target target, std::uint64_t episodes, std::uint64_t seed);
 
-enum class Part : std::uint8_t { reference, fast, gap, share };
-inline constexpr std::array<std::string_view, 4> kPartNames = {"reference", "fast", "gap", "share"};
+enum class Part : std::uint8_t { reference, preset, gap, share };
+inline constexpr std::array<std::string_view, 4> kPartNames = {"reference", "preset", "gap",
+                                                               "share"};
 
 /// One part of the work, done.
 struct PartResult {
   std::size_t game = 0;  ///< place in the settings
   std::uint64_t seed = 1;
   Part part = Part::reference;
-  /// Of `fast` those that it needed, or where it has not reached the gap those that it played; else
-  /// those after which it was looked at.
+  /// Of the preset those that it needed, or if it has not reached the gap those that it played;
+  /// else those after which it was looked at.
   std::uint64_t episodes = 0;
   /// Certified after these episodes, in the user's units.
   double gap = 0.0;
   double wanted = 0.0;   ///< of a reference
-  bool reached = false;  ///< of `fast`
+  bool reached = false;  ///< of the preset
   double share = 0.0;    ///< of a share
   friend bool operator==(const PartResult&, const PartResult&) = default;
 };
@@ -123,7 +122,7 @@ struct EfficiencyRow {
   Quartiles value = {};
   // Of ratios:
   Quartiles wanted = {};               ///< gap
-  Quartiles episodes = {};             ///< of `fast`; where it has not arrived, of the reference
+  Quartiles episodes = {};             ///< of the preset; if it has not arrived, of the reference
   std::uint64_t reached = 0;           ///< seeds
   std::vector<PartResult> parts = {};  ///< of all seeds
 };

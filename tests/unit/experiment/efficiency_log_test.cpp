@@ -26,7 +26,7 @@ EfficiencySettings settings_of(std::uint64_t seeds = 2) {
 
 std::vector<PartResult> some_results() {
   return {
-      {.game = 0, .seed = 2, .part = Part::fast, .episodes = 12, .gap = 0.1, .reached = true},
+      {.game = 0, .seed = 2, .part = Part::preset, .episodes = 12, .gap = 0.1, .reached = true},
       {.game = 0, .seed = 1, .part = Part::reference, .episodes = 1000, .gap = 0.1, .wanted = 0.3},
       {.game = 2, .seed = 1, .part = Part::share, .episodes = 100, .gap = 0.7, .share = 0.9},
       {.game = 1, .seed = 1, .part = Part::gap, .episodes = 300, .gap = 1.0 / 3.0}};
@@ -53,7 +53,7 @@ TEST(EfficiencyLog, GoesOnWhereItWas) {
   for (const PartResult& result : some_results()) {
     EXPECT_EQ(log.find(result.game, result.seed, result.part), result);
   }
-  EXPECT_EQ(log.find(0, 1, Part::fast), std::nullopt);
+  EXPECT_EQ(log.find(0, 1, Part::preset), std::nullopt);
   EXPECT_EQ(text_of(file), whole);
 }
 
@@ -68,7 +68,7 @@ TEST(EfficiencyLog, LinesEndInOrder) {
   }
   const std::string text = text_of(folder / "one" / "results.jsonl");
   EXPECT_EQ(text, text_of(folder / "other" / "results.jsonl"));
-  EXPECT_LT(text.find("reference\""), text.find("\"fast\""));
+  EXPECT_LT(text.find("reference\""), text.find("\"preset\""));
   EXPECT_EQ(EfficiencyLog(folder / "one", settings_of()).size(), 4U);
 }
 
@@ -123,41 +123,42 @@ TEST(EfficiencyLog, HostileLinesAreRefused) {
   const std::filesystem::path file = folder / "results.jsonl";
   const std::string header = header_line(settings_of()) + "\n";
   const std::string good =
-      R"({"game":"rps","seed":1,"part":"fast","episodes":9,"gap":1,"reached":true})";
+      R"({"game":"rps","seed":1,"part":"preset","episodes":9,"gap":1,"reached":true})";
   struct Bad {
     const char* line;
     const char* word;
   };
-  for (const auto& [line, word] : {
-           Bad{"", "end of input"},
-           Bad{"[]", "object"},
-           Bad{R"({"game":"chess","seed":1,"part":"fast","episodes":9,"gap":1,"reached":true})",
-               "game"},
-           Bad{R"({"game":"rps","seed":0,"part":"fast","episodes":9,"gap":1,"reached":true})",
-               "seed"},
-           Bad{R"({"game":"rps","seed":3,"part":"fast","episodes":9,"gap":1,"reached":true})",
-               "seed"},
-           Bad{R"({"game":"rps","seed":2,"part":"slow","episodes":9,"gap":1,"reached":true})",
-               "part"},
-           Bad{R"({"game":"rps","seed":2,"part":"gap","episodes":9,"gap":1})", "part"},
-           Bad{R"({"game":"rps","seed":2,"part":"fast","episodes":0,"gap":1,"reached":true})",
-               "episodes"},
-           Bad{R"({"game":"rps","seed":2,"part":"fast","episodes":1e3,"gap":1,"reached":true})",
-               "episodes"},
-           Bad{R"({"game":"rps","seed":2,"part":"fast","episodes":1001,"gap":1,"reached":true})",
-               "reached"},
-           Bad{R"({"game":"rps","seed":2,"part":"fast","episodes":9,"gap":"1","reached":true})",
-               "gap"},
-           Bad{R"({"game":"rps","seed":2,"part":"fast","episodes":9,"gap":1e999,"reached":true})",
-               ""},
-           Bad{R"({"game":"rps","seed":2,"part":"fast","episodes":9,"gap":1})", "reached"},
-           Bad{R"({"game":"rps","seed":2,"part":"fast","episodes":9,"gap":1,"reached":true,"x":1})",
-               "x"},
-           Bad{R"({"game":"rps","seed":2,"part":"reference","episodes":9,"gap":1,"wanted":0})",
-               "wanted"},
-           Bad{R"({"game":"rps","seed":1,"part":"fast","episodes":9,"gap":1,"reached":true})",
-               "again"},
-       }) {
+  for (
+      const auto& [line, word] : {
+          Bad{"", "end of input"},
+          Bad{"[]", "object"},
+          Bad{R"({"game":"chess","seed":1,"part":"preset","episodes":9,"gap":1,"reached":true})",
+              "game"},
+          Bad{R"({"game":"rps","seed":0,"part":"preset","episodes":9,"gap":1,"reached":true})",
+              "seed"},
+          Bad{R"({"game":"rps","seed":3,"part":"preset","episodes":9,"gap":1,"reached":true})",
+              "seed"},
+          Bad{R"({"game":"rps","seed":2,"part":"slow","episodes":9,"gap":1,"reached":true})",
+              "part"},
+          Bad{R"({"game":"rps","seed":2,"part":"gap","episodes":9,"gap":1})", "part"},
+          Bad{R"({"game":"rps","seed":2,"part":"preset","episodes":0,"gap":1,"reached":true})",
+              "episodes"},
+          Bad{R"({"game":"rps","seed":2,"part":"preset","episodes":1e3,"gap":1,"reached":true})",
+              "episodes"},
+          Bad{R"({"game":"rps","seed":2,"part":"preset","episodes":1001,"gap":1,"reached":true})",
+              "reached"},
+          Bad{R"({"game":"rps","seed":2,"part":"preset","episodes":9,"gap":"1","reached":true})",
+              "gap"},
+          Bad{R"({"game":"rps","seed":2,"part":"preset","episodes":9,"gap":1e999,"reached":true})",
+              ""},
+          Bad{R"({"game":"rps","seed":2,"part":"preset","episodes":9,"gap":1})", "reached"},
+          Bad{R"({"game":"rps","seed":2,"part":"preset","episodes":9,"gap":1,"reached":true,"x":1})",
+              "x"},
+          Bad{R"({"game":"rps","seed":2,"part":"reference","episodes":9,"gap":1,"wanted":0})",
+              "wanted"},
+          Bad{R"({"game":"rps","seed":1,"part":"preset","episodes":9,"gap":1,"reached":true})",
+              "again"},
+      }) {
     put(file, header + good + "\n" + line + "\n");
     const std::string message =
         error_of(ErrorKind::input, [&] { const EfficiencyLog log(folder.path(), settings_of()); });

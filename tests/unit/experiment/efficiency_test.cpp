@@ -85,7 +85,7 @@ Results results_by_hand() {
       const bool reached = game == 0 || seed == 2;
       results.add({.game = game,
                    .seed = seed,
-                   .part = Part::fast,
+                   .part = Part::preset,
                    .episodes = reached ? 10 * seed : 1164,
                    .gap = 0.1,
                    .reached = reached});

@@ -21,7 +21,7 @@ TEST(Levers, EachIsAChoiceThatSuits) {
   for (const char* name : {"rps", "general", "lock", "congestion-10"}) {
     const LoadedGame loaded = load_game(word_of(games({name}).at(0), 1));
     const Target target = natural_target(frame_of(loaded.game));
-    const LearnConfig fast = fast_config(loaded.game, target, 100, 1);
+    const LearnConfig fast = preset_config(loaded.game, Preset::fast, target, 100, 1);
     for (const Lever& lever : levers()) {
       LearnConfig config = fast;
       lever.undo(config);
@@ -74,7 +74,7 @@ TEST(Levers, TheSameForAnyNumberOfThreads) {
     texts.push_back(to_json(*results) + to_text(*results));
     // In its place: the run of that game, seed and lever.
     const LoadedGame game = load_game(word_of(settings.games[1], 102));
-    LearnConfig config = fast_config(game.game, Target::cce, 200, 102);
+    LearnConfig config = preset_config(game.game, Preset::fast, Target::cce, 200, 102);
     levers()[7].undo(config);
     EXPECT_EQ(config.learner.bonus, Bonus::none);
     EXPECT_EQ(results->gaps[7][1][1], gap_after(game.game, config, 200)->gap);

@@ -95,8 +95,8 @@ TEST(Seeds, FilesAreChecked) {
         << text;
   }
   // A start is one that executions know.
-  for (const char* const start : {"478", "uniform", "anew", "anew 478", "table",
-                                  "18446744073709551615"}) {
+  for (const char* const start :
+       {"478", "uniform", "anew", "anew 478", "table", "18446744073709551615"}) {
     for (const char* const end : {"", "\n", "\r\n"}) {
       write_file(folder / "seed", digits + "\nstart " + start + end);
       EXPECT_EQ(read_seed(folder / "seed"), seed);
@@ -104,13 +104,14 @@ TEST(Seeds, FilesAreChecked) {
     }
   }
   for (const char* const start : {"0", "-1", "1e3", "4 78", "best", "last", "Uniform",
-                                  "18446744073709551616", "478\nstart 479", "\x1b[31m", "anew 0", "anew ",
-                                  "anew478", "anew 4 78", "anew 1e3", "anew uniform"}) {
+                                  "18446744073709551616", "478\nstart 479", "\x1b[31m", "anew 0",
+                                  "anew ", "anew478", "anew 4 78", "anew 1e3", "anew uniform"}) {
     write_file(folder / "seed", digits + "\nstart " + start + "\n");
     const std::string message =
         error_of(ErrorKind::input, [&] { static_cast<void>(read_start(folder / "seed")); });
     EXPECT_EQ(message.find((folder / "seed").string()), 0U) << message;
-    EXPECT_NE(message.find("uniform, anew (with or without a number) or table"), std::string::npos) << message;
+    EXPECT_NE(message.find("uniform, anew (with or without a number) or table"), std::string::npos)
+        << message;
     EXPECT_EQ(message.find('\x1b'), std::string::npos) << message;
     EXPECT_THROW(static_cast<void>(read_seed(folder / "seed")), Error);
   }
