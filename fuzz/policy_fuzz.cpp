@@ -157,7 +157,12 @@ void check_execution(const PolicyFile& file) {
   if (*std::max_element(actions.begin(), actions.end()) > kMostActions) return;
   for (const OutputKind output : {OutputKind::nested, OutputKind::markov}) {
     ExecuteOptions options{.output = output};
-    if (file.episodes() > 0) options.start.kind = StartRule::Kind::uniform;
+    if (file.episodes() > 0) {
+      // Only nested executions draw their start.
+      const bool nested = output == OutputKind::nested;
+      options.start = {nested ? StartRule::Kind::uniform : StartRule::Kind::at,
+                       (file.episodes() + 1) / 2};
+    }
     PolicyPlayer player(file, options);
     for (std::uint64_t episode = 0; episode < 2; ++episode) {
       player.begin(Episode(episode));

@@ -385,27 +385,43 @@ std::optional<double> RunCertifier::certified_gap() const noexcept {
   return looks_.empty() ? std::nullopt : std::optional(looks_.front().gap);
 }
 
+RunCertifier::Look RunCertifier::look() const {
+  Look now{at(CertifiedStart::last)};
+  now.assessed.start = CertifiedStart::best;
+  // Who certifies a Markov output from the files may round otherwise: that is covered once more.
+  const double rounding = now.assessed.rounding;
+  if (markov_) now.assessed.rounding *= 2.0;
+  now.gap = gap_in_user_units(frame_, target_, output_, now.assessed).largest;
+  now.assessed.rounding = rounding;
+  return now;
+}
+
+bool RunCertifier::is_old(const Look& look) const noexcept {
+  return markov_ && kLookLife * (look.assessed.start_episode - 1) < episodes();
+}
+
 std::optional<double> RunCertifier::record(bool must) {
   if (markov_ && !must && !worth_a_look()) return std::nullopt;
-  AssessedStart now = at(CertifiedStart::last);
-  now.start = CertifiedStart::best;
-  // Who certifies a Markov output from the files may round otherwise: that is covered once more.
-  const double rounding = now.rounding;
-  if (markov_) now.rounding *= 2.0;
-  const double gap = gap_in_user_units(frame_, target_, output_, now).largest;
-  now.rounding = rounding;
+  Look now = look();
   if (nested_) {
-    if (looks_.empty() || gap < looks_.front().gap) looks_.assign(1, {std::move(now), gap});
+    const double gap = now.gap;
+    if (looks_.empty() || gap < looks_.front().gap) looks_.assign(1, std::move(now));
     return gap;
   }
   last_look_ = episodes();
-  while (!looks_.empty() && looks_.back().gap >= gap) looks_.pop_back();
-  looks_.push_back({std::move(now), gap});
-  const auto is_old = [&](const Look& look) {
-    return kLookLife * (look.assessed.start_episode - 1) < last_look_;
-  };
+  while (!looks_.empty() && looks_.back().gap >= now.gap) looks_.pop_back();
+  looks_.push_back(std::move(now));
   while (is_old(looks_.front())) looks_.pop_front();
   return certified_gap();
+}
+
+AssessedStart RunCertifier::best_now() const {
+  Look now = look();
+  const auto best = std::find_if(looks_.begin(), looks_.end(),
+                                 [&](const Look& earlier) { return !is_old(earlier); });
+  const bool earlier_is_best =
+      best != looks_.end() && (markov_ ? best->gap < now.gap : best->gap <= now.gap);
+  return earlier_is_best ? best->assessed : std::move(now.assessed);
 }
 
 AssessedStart RunCertifier::at(CertifiedStart start) const {

@@ -11,15 +11,14 @@ namespace vlearn {
 namespace {
 
 /// Of the nested output executions that start now, of Markov outputs what a run would return.
-GapPoint point_of(const Frame& frame, Target target, RunCertifier& certifier) {
-  static_cast<void>(certifier.record(true));
+GapPoint point_of(const Frame& frame, Target target, const RunCertifier& certifier) {
   const auto gap_of = [&](const AssessedStart& start) {
     const CertifiedGap gap = gap_in_user_units(frame, target, certifier.output(), start);
     return target == Target::nash ? gap.sum : gap.largest;
   };
   AssessedStart now = certifier.at(CertifiedStart::last);
   const double last_gap = gap_of(now);
-  if (certifier.output() != CertifiedOutput::nested) now = certifier.at(CertifiedStart::best);
+  if (certifier.output() != CertifiedOutput::nested) now = certifier.best_now();
   GapPoint point{certifier.episodes(), gap_of(now), last_gap, {}};
   if (target != Target::nash || certifier.output() != CertifiedOutput::nested) {
     for (const Player player : all<Player>(frame.num_players())) {

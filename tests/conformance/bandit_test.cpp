@@ -173,14 +173,16 @@ struct OptimisticSwapCase : OptimisticCase {
     test::PlainRule rule = OptimisticCase::plain(h);
     rule.horizon = 3.0;
     rule.swap = true;
-    rule.rate = [](double n, double) { return std::sqrt(std::sqrt(std::max(1.0, n / 3.0))); };
+    rule.rate = [](double n, double) {
+      return 1.25 * std::sqrt(std::sqrt(std::max(1.0, n / 3.0)));
+    };
     rule.floor = [](double n, double t) {
       return 2.0 / std::sqrt(n * std::max(t + 1000.0, 16.0 * n));
     };
     return rule;
   }
   static unsigned memory(unsigned /*horizon*/) { return 3; }
-  static Real rate(Real, Real n, Real) { return sqrt(sqrt(many(n))); }
+  static Real rate(Real, Real n, Real) { return Real(1.25) * sqrt(sqrt(many(n))); }
   static Real floor(Real n, Real t) { return floor_of(Real(2), n, t); }
 };
 /// Of optimistic_rule.md. Small Lambda and small t: nu leaves its cut at 1/(2B) after some visits.

@@ -92,6 +92,8 @@ class RunCertifier {
 
   /// For best there was a record(). Markov outputs have no start `uniform`.
   [[nodiscard]] AssessedStart at(CertifiedStart start) const;
+  /// What record(true) would make of start `best`. No look is kept.
+  [[nodiscard]] AssessedStart best_now() const;
 
   void save(ContainerWriter& writer) const;
   void load(ContainerArrays& arrays);
@@ -102,6 +104,9 @@ class RunCertifier {
     double gap = 0.0;
   };
 
+  [[nodiscard]] Look look() const;
+  /// Whether it no longer counts.
+  [[nodiscard]] bool is_old(const Look& look) const noexcept;
   void load_looks(ContainerArrays& arrays);
   /// Whether a player has the actions of a plan of its length.
   [[nodiscard]] bool is_plan(std::span<const std::uint32_t> actions, Player player) const;

@@ -192,6 +192,7 @@ TEST(MarkovCertifier, ChoosesTheBestOfRecentLooks) {
       looks.push_back(
           {played + 1,
            gap_in_user_units(frame_of(run.game), learned.target, learned.output, now).largest});
+      const AssessedStart soon = run.certifier.best_now();
       const std::optional<double> found = run.certifier.record(true);
       const Seen* best = nullptr;
       bool older_is_better = false;
@@ -210,6 +211,8 @@ TEST(MarkovCertifier, ChoosesTheBestOfRecentLooks) {
       const AssessedStart chosen = run.certifier.at(CertifiedStart::best);
       EXPECT_EQ(chosen.start, CertifiedStart::best);
       EXPECT_EQ(chosen.start_episode, best->start);
+      EXPECT_EQ(soon.start_episode, best->start);
+      EXPECT_EQ(soon.assessment.deviations, chosen.assessment.deviations);
     }
     // The certificate from the log is of the same choice.
     const AssessedStart chosen = run.certifier.at(CertifiedStart::best);

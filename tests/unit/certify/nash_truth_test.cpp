@@ -39,13 +39,14 @@ const std::vector<std::string>& games() {
   return words;
 }
 
-RecordedRun recorded(std::span<const PolicyFile> files) {
+/// The visits of the first episodes, as many as these.
+RecordedRun recorded(std::span<const PolicyFile> files, std::uint64_t episodes) {
   RecordedRun run;
   ReplayMemory memory;
   for (const PolicyFile& file : files) {
     auto& cells = run.visits.emplace_back(file.header().seat.num_cells());
     for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-      const std::uint64_t visits = file.visits_before(cell, file.episodes());
+      const std::uint64_t visits = file.visits_before(cell, episodes);
       for (std::uint64_t i = 1; i <= visits; ++i) {
         std::vector<double> policy(file.header().seat.num_actions[cell]);
         file.policy(cell, i, policy, memory);
@@ -100,7 +101,10 @@ struct Learned {
     run.start = CertifiedStart::best;
     write_run(folder / "run", run);
     const std::vector<PolicyFile> files = open_policies(read_run(folder / "run"), frame);
-    visits = recorded(files);
+    // A Markov output draws from the visits before its start.
+    const Certificate its = certificate();
+    const bool all = its.output == CertifiedOutput::nested || !has_start(its);
+    visits = recorded(files, all ? files.front().episodes() : its.start_episode - 1);
     record.emplace(game(), visits, files.front().header().markov_weights());
   }
   [[nodiscard]] const DenseGame& game() const { return std::get<DenseGame>(loaded.game); }

@@ -140,8 +140,12 @@ TEST(Certificate, AMarkovOutputStartsFromTheBestOrSaysNothing) {
   EXPECT_NE(refuse(with("\"best\", \"episode\": 512", "\"uniform\""))
                 .find("start.rule: is of the nested output"),
             std::string::npos);
-  EXPECT_NE(refuse(with("\"markov\"", "\"table\"")).find("start: has no place with a table"),
-            std::string::npos);
+  std::string table = with("\"markov\"", "\"table\"");
+  for (const char* line : {"  \"weights\": ", "  \"episodes\": "}) {
+    const std::size_t begin = table.find(line);
+    table.erase(begin, table.find('\n', begin) + 1 - begin);
+  }
+  EXPECT_NE(refuse(table).find("start: has no place with a table"), std::string::npos);
   EXPECT_NE(refuse(with("\"episodes\": 1000", "\"episodes\": 510")).find("start.episode: is 512"),
             std::string::npos);
   certificate.start = CertifiedStart::last;

@@ -386,7 +386,7 @@ TEST(Convergence, OtherSettingsAreRefused) {
 
 TEST(Convergence, RefusesHostileLines) {
   const ConvergenceSettings settings = settings_of({"shapley", "bad-rps"});
-  const ConvergenceRun run{.game = 1, .target = Target::ce, .seed = 2, .worst = {0.25, -1e-17}};
+  const ConvergenceRun run{.game = 1, .target = Target::ce, .seed = 2, .worst = {0.25, -1e-17}, .last = {0.5, 0.125}};
   const std::string good = result_line(settings, run);
   EXPECT_EQ(parse_convergence_line(settings, good, "line"), run);
   const auto refusal = [&](const std::string& from, const std::string& to) {
@@ -406,6 +406,7 @@ TEST(Convergence, RefusesHostileLines) {
   EXPECT_NE(refusal("[0.25,", "[0.25,0,").find("has 3 numbers"), std::string::npos);
   EXPECT_NE(refusal("[0.25,", "[\"0.25\",").find("worst"), std::string::npos);
   EXPECT_NE(refusal("[0.25,-1e-17]", "0.25").find("worst"), std::string::npos);
+  EXPECT_NE(refusal("[0.5,0.125]", "[0.5]").find("last"), std::string::npos);
   EXPECT_NE(refusal("\"worst\"", "\"best\"").find("best"), std::string::npos);
   const TemporaryFolder folder;
   { ConvergenceLog(folder.path(), settings).add(run); }
@@ -428,16 +429,19 @@ TEST(ConvergenceReport, NamesTheSeedsThatBreakABar) {
   high.back() = 0.003;
   std::vector<double> rising = good;
   rising[5] = 0.03;
-  log.add({.game = 0, .seed = 7, .worst = good});
-  log.add({.game = 0, .seed = 8, .worst = good});
-  log.add({.game = 0, .seed = 9, .worst = good});
-  log.add({.game = 1, .seed = 7, .worst = rising});
-  log.add({.game = 1, .seed = 8, .worst = high});
+  log.add({.game = 0, .seed = 7, .worst = good, .last = good});
+  log.add({.game = 0, .seed = 8, .worst = good, .last = rising});
+  log.add({.game = 0, .seed = 9, .worst = good, .last = high});
+  log.add({.game = 1, .seed = 7, .worst = rising, .last = rising});
+  log.add({.game = 1, .seed = 8, .worst = high, .last = high});
   EXPECT_EQ(overall_verdict(settings, log), BarVerdict::broken);
-  log.add({.game = 1, .seed = 9, .worst = rising});
+  log.add({.game = 1, .seed = 9, .worst = rising, .last = rising});
   const std::string table = convergence_markdown(settings, log);
   EXPECT_NE(table.find("rise: 7, 9; level: 8 |"), std::string::npos) << table;
-  EXPECT_NE(table.find("Broken in 1 of 2 rows."), std::string::npos) << table;
+  EXPECT_NE(table.find(" hold |        8, 9 |"), std::string::npos) << table;
+  EXPECT_NE(table.find("Broken in 1 of 2 rows; by last policies broken in 2 of 2 rows."),
+            std::string::npos)
+      << table;
   EXPECT_NE(table.find(" hold |"), std::string::npos) << table;
   EXPECT_NE(table.find(" <= 0.0001 |"), std::string::npos) << table;
   EXPECT_NE(table.find(" 10^6.5 |"), std::string::npos) << table;
@@ -445,7 +449,7 @@ TEST(ConvergenceReport, NamesTheSeedsThatBreakABar) {
   const std::string json = convergence_json(settings, log);
   EXPECT_NE(json.find("\"bars\": \"broken\""), std::string::npos) << json;
   EXPECT_NE(json.find("\"rise\": \"holds\", \"level\": \"broken\""), std::string::npos) << json;
-  EXPECT_NE(convergence_csv(settings, log).find("bad-rps,cce,9,1000000,0.03\n"), std::string::npos);
+  EXPECT_NE(convergence_csv(settings, log).find("bad-rps,cce,9,1000000,0.03,0.03\n"), std::string::npos);
 }
 
 TEST(ConvergenceReport, SaysWhenRunsAreTooShort) {
@@ -454,12 +458,13 @@ TEST(ConvergenceReport, SaysWhenRunsAreTooShort) {
   settings.seeds = 1;
   settings.targets = {Target::ce};
   ConvergenceLog log(folder / "short", settings);
-  log.add({.game = 0, .target = Target::ce, .seed = 1, .worst = {0.1, 0.2}});
+  log.add({.game = 0, .target = Target::ce, .seed = 1, .worst = {0.1, 0.2}, .last = {0.1, 0.2}});
   EXPECT_EQ(overall_verdict(settings, log), BarVerdict::open);
   EXPECT_NE(convergence_markdown(settings, log).find(" open |"), std::string::npos);
   settings.episodes = 1'000'000;
   ConvergenceLog longer(folder / "longer", settings);
-  longer.add({.game = 0, .target = Target::ce, .worst = {0.1, 0.2, 0.1, 0.1, 0.1, 0.1}});
+  const std::vector<double> gaps = {0.1, 0.2, 0.1, 0.1, 0.1, 0.1};
+  longer.add({.game = 0, .target = Target::ce, .worst = gaps, .last = gaps});
   EXPECT_EQ(overall_verdict(settings, longer), BarVerdict::open);
   const std::string table = convergence_markdown(settings, longer);
   EXPECT_NE(table.find(" hold so far |"), std::string::npos) << table;

@@ -68,7 +68,7 @@ TEST(EfficiencyLog, LinesEndInOrder) {
   }
   const std::string text = text_of(folder / "one" / "results.jsonl");
   EXPECT_EQ(text, text_of(folder / "other" / "results.jsonl"));
-  EXPECT_LT(text.find("reference\""), text.find("\"preset\""));
+  EXPECT_LT(text.find(R"("part":"reference")"), text.find(R"("part":"preset")"));
   EXPECT_EQ(EfficiencyLog(folder / "one", settings_of()).size(), 4U);
 }
 
