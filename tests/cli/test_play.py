@@ -201,7 +201,7 @@ class Play(CommandTest):
             ({"weights": 7}, "weights is 7"),
             ({"episodes": 11}, "episodes is 11"),
             ({"start": {"rule": "uniform"}}, "index.seed says start"),
-            ({"output": "markov"}, "index.seed says start"),
+            ({"output": "markov", "taper": True}, "index.seed says start"),
             ({"target": "ce"}, "target is another"),
             ({"game_hash": other}, "game_hash is another"),
             ({"policy_hashes": [good["policy_hashes"][0], other]}, "policy_hashes[1]"),

@@ -64,8 +64,9 @@ class Policy(unittest.TestCase):
         return [action[name] for action in shown["actions"]]
 
     def test_the_start_is_the_default(self):
-        shown = self.show("rps")
-        self.assertEqual(shown, self.show("rps", "--player", 1, "--step", 1, "--state", "start"))
+        shown = self.show("rps", "--episode", "last")
+        place = ("--player", 1, "--step", 1, "--state", "start")
+        self.assertEqual(shown, self.show("rps", *place, "--episode", "last"))
         self.assertEqual((shown["visits"], shown["episodes"], shown["episode"]), (40, 40, 41))
         self.assertEqual(shown["seed"], 7)
         weights = output_weights(shown, 40)
@@ -81,11 +82,17 @@ class Policy(unittest.TestCase):
             self.assertAlmostEqual(top["weight"], weights[top["visit"] - 1], 14)
         self.assertEqual(self.column(shown, "last"), shown["top_visits"][0]["policy"])
 
+    def test_what_is_executed_is_the_default(self):
+        """The output draws from the visits before the certified start."""
+        start = json.loads((self.folder / "rps" / "certificate.json").read_text())["start"]
+        self.assertLess(start["episode"], 41)
+        self.assertEqual(self.show("rps"), self.show("rps", "--episode", start["episode"]))
+
     def test_averages_are_sums_over_all_visits(self):
         # Every visit's own policy and action: the last of those before the next episode.
         visits = [self.show("rps", "--episode", k + 1)["top_visits"][0] for k in range(1, 41)]
         self.assertEqual([visit["visit"] for visit in visits], list(range(1, 41)))
-        shown = self.show("rps")
+        shown = self.show("rps", "--episode", "last")
         weights = output_weights(shown, 40)
         averaged = weights @ np.array([visit["policy"] for visit in visits])
         np.testing.assert_allclose(self.column(shown, "averaged"), averaged, rtol=0, atol=1e-14)

@@ -251,7 +251,7 @@ class Memory(FaultCase):
         whole = fingerprint(run)
         del whole["report.html"]
         # A run that was killed between two checkpoints.
-        kill = self.preloaded("shim.c") | {"SHIM_AT": "110", "SHIM_MODE": "kill"}
+        kill = self.preloaded("shim.c") | {"SHIM_AT": "120", "SHIM_MODE": "kill"}
         self.vlearn(*SMALL, "--checkpoint-episodes", "15", "--out", part, env=kill)
         self.assertTrue((part / "checkpoint.safetensors").exists())
         self.assertFalse((part / "result.json").exists())
