@@ -20,8 +20,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::promise(error.place() == "input", "an error names the file");
     return 0;
   }
-  const bool is_number = std::all_of(file.start.begin(), file.start.end(),
-                                     [](char c) { return c >= '0' && c <= '9'; });
+  std::string_view number = file.start;
+  constexpr std::string_view kAnew = "anew ";
+  if (number.starts_with(kAnew) && number.size() > kAnew.size()) number.remove_prefix(kAnew.size());
+  const bool is_number =
+      std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
   const bool is_word = file.start == "uniform" || file.start == "anew" || file.start == "table";
   fuzz::promise(is_number || is_word, "a start is a number or a known word");
   fuzz::promise(parse_seed(seed_text(file), "written") == file,

@@ -143,7 +143,8 @@ Certificate exactly(const Options& options,
   CertifyOptions wanted;
   const bool has_table = run.planned || run.config.learner.monotone;
   wanted.output = has_table ? CertifiedOutput::table : run.config.output;
-  if (!has_table && !options.start.empty()) wanted.output = CertifiedOutput::nested;
+  const bool drawn = options.start == kCertifiedStartNames[0];
+  if (!has_table && drawn) wanted.output = CertifiedOutput::nested;
   if (!options.output.empty()) {
     wanted.output = named<CertifiedOutput>(kCertifiedOutputNames, options.output);
   }
@@ -154,7 +155,11 @@ Certificate exactly(const Options& options,
     wanted.start = named<CertifiedStart>(kCertifiedStartNames, options.start);
   }
   wanted.parallel = {.threads = options.threads, .cancel = cancel};
-  return certify_stored(run, game, wanted);
+  Certificate certificate = certify_stored(run, game, wanted);
+  if (options.start == kCertifiedStartNames[2] && !has_start(certificate)) {
+    note("joint actions are too many to list, so looks cannot be compared: all visits count");
+  }
+  return certificate;
 }
 
 ExitCode certify(const Options& options) {
@@ -209,8 +214,8 @@ void add_certify(CLI::App& app, Task& task) {
   command
       ->add_option(
           "--start", options->start,
-          "Where executions start: best (default), last, or uniform as in the paper. Without "
-          "--output it is that of the nested output")
+          "Where executions start: best (default), last, or uniform as in the paper, which only the "
+          "nested output has")
       ->check(one_of(kCertifiedStartNames));
   command
       ->add_option("--method", options->method,

@@ -81,8 +81,9 @@ void add_compare(CLI::App& app, Task& task) {
       "Examples:\n"
       "  vlearn compare soccer\n"
       "  vlearn compare chicken --presets paper,practical,fast --target ce --seeds 3\n\n"
-      "Every preset learns with the same seeds, 1 to N. Gaps are of executions that start at that "
-      "episode, for nash the\nsum of what both players can gain.\n\n" +
+      "Every preset learns with the same seeds, 1 to N. A gap is the smallest that was certified "
+      "in the last three quarters\nof the episodes so far, for nash the sum of what both players "
+      "can gain.\n\n" +
       what_game_is());
   command->add_option("game", options->game, "GAME, see above")->required();
   command

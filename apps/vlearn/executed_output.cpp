@@ -51,23 +51,21 @@ std::optional<Certificate> followed_certificate(const StoredRun& run,
 
 /// Fills in what was not said: as the certificate has it, else as the run returns it.
 void fill_in(OutputWords& words, const StoredRun& run, const Frame& frame) {
-  const bool nothing_said = words.output.empty() && words.start.empty();
   const bool asks_for_start =
       words.output != "table" && (words.start.empty() || words.start == "best");
   const std::optional<Certificate> certificate =
       asks_for_start ? followed_certificate(run, frame, words.output) : std::nullopt;
-  const bool nested = certificate && certificate->output == CertifiedOutput::nested;
   if (words.output.empty()) {
-    if (nothing_said) {
-      words.output = name_of(certificate ? certificate->output : returned_output(run));
+    const CertifiedOutput returned = returned_output(run);
+    if (certificate) {
+      words.output = name_of(certificate->output);
+    } else if (words.start == "uniform" && returned != CertifiedOutput::table) {
+      words.output = name_of(CertifiedOutput::nested);
     } else {
-      // A start alone is that of the nested output.
-      const bool has_table = returned_output(run) == CertifiedOutput::table;
-      words.output = has_table && !nested ? "table" : "nested";
+      words.output = name_of(returned);
     }
   }
-  if (!certificate || words.output != name_of(certificate->output)) return;
-  if (!has_start(*certificate)) return;
+  if (!certificate || !has_start(*certificate)) return;
   if (words.start == "best" && certificate->start != CertifiedStart::best) return;
   words.start = certificate->start == CertifiedStart::uniform
                     ? "uniform"
@@ -89,13 +87,13 @@ void check_words(const OutputWords& words, Target target) {
   check_executable(target, named<CertifiedOutput>(kCertifiedOutputNames, words.output));
 }
 
-StartRule start_of(const std::string& word) {
+StartRule start_of(const std::string& word, const std::string& output) {
   if (word == "uniform") return {StartRule::Kind::uniform, 0};
   if (word == "last" || word.empty()) return {StartRule::Kind::last, 0};
   if (word == "best") {
     throw Error(ErrorKind::usage, "--start best", "no certificate names a best episode here",
-                "run vlearn certify RUN --start best first, or use last, uniform or the number of "
-                "an episode");
+                "run vlearn certify RUN --output " + output +
+                    " --start best first, or use last or the number of an episode");
   }
   const std::vector<std::string_view> known = {"last", "uniform", "best"};
   if (const std::string meant = suggestion(word, known); !meant.empty()) {
@@ -116,7 +114,7 @@ ExecutedOutput executed_output(const StoredRun& run, const LoadedGame& game, Out
   executed.is_table = words.output == "table";
   executed.start = "none";
   if (executed.is_table) return executed;
-  executed.rule = start_of(words.start);
+  executed.rule = start_of(words.start, words.output);
   executed.kind = output_of(words.output);
   executed.start = words.start.empty() ? "last" : words.start;
   return executed;

@@ -143,11 +143,11 @@ void add_efficiency(CLI::App& experiment, Task& task) {
       ->add_option("--target", options->target,
                    "cce (default; nash where a game is zero-sum) or ce (games of two players)")
       ->check(one_of({"cce", "ce"}));
-  command->add_option("--preset", options->preset, "Which one; default fast")
+  command->add_option("--preset", options->preset, "The preset that is measured; default fast")
       ->check(one_of(kPresetNames));
   command
       ->add_option("--reference", options->reference,
-                   "The other one; default paper, whose bonus constant is 0.01 here")
+                   "The preset it is compared with; default paper, here with the bonus constant 0.01")
       ->check(one_of(kPresetNames));
   command->add_option("--games", options->games, "Some of the games, with commas; default all")
       ->delimiter(',');

@@ -148,7 +148,7 @@ ExitCode play_alone(const Options& options) {
       throw Error(ErrorKind::usage, "--output", "the file is a table", "leave it out");
     }
     if (!options.start.empty()) {
-      throw Error(ErrorKind::usage, "--start", "is for the nested output", "leave it out");
+      throw Error(ErrorKind::usage, "--start", "has no place with a table", "leave it out");
     }
     const MarkovTable table = read_markov(options.what);
     check_player(options, table.player);
@@ -181,12 +181,15 @@ ExitCode play_alone(const Options& options) {
                 "give the .markov file; or say what to execute with --output");
   }
   const bool anew = agreed.starts_with("anew");
-  if (output.empty()) output = start.empty() && anew ? "markov" : "nested";
+  if (output.empty()) {
+    const char* const markov = file.header().target == Target::nash ? "marginals" : "markov";
+    output = anew && start != "uniform" ? markov : "nested";
+  }
   // What is agreed is the start of one of them; of all visits it is `anew` alone.
   if (start.empty() && agreed != "table" && anew == (output != "nested")) {
     start = anew ? agreed.substr(std::min<std::size_t>(agreed.size(), 5)) : agreed;
   }
-  PolicyPlayer player(file, {start_of(start), output_of(output), index, own});
+  PolicyPlayer player(file, {start_of(start, output), output_of(output), index, own});
   answer_observations(player, file.header().seat.first_cell);
   return ExitCode::good;
 }
@@ -208,9 +211,9 @@ void add_play(CLI::App& app, Task& task) {
   command->add_option("what", options->what, "RUN, or a policy file")->required();
   command->add_option(
       "--start", options->start,
-      "The episode to begin from: last, uniform as in the paper, a number, or best, which the "
-      "run's certificate names; default: the start that it certifies (the index seed says it too), "
-      "else last. Without --output it is that of the nested output");
+      "The episode to begin from: last, a number, best, which the run's certificate names, or "
+      "uniform as in the paper, which only the nested output has; default: the start that the "
+      "certificate has (the index seed says it too), else last");
   command
       ->add_option(
           "--output", options->output,

@@ -31,6 +31,11 @@ constexpr double kLargest = std::numeric_limits<double>::max();
 
 /// Of a Markov output; 0: it draws from all visits.
 void start_before(Certificate& certificate, std::uint64_t episode) {
+  if (episode > certificate.episodes + 1) {
+    throw Error(ErrorKind::usage, "start_episode",
+                fmt::format("is {}, and {} episodes were played", episode, certificate.episodes),
+                fmt::format("want 1 to {}", certificate.episodes + 1));
+  }
   certificate.start = episode == 0 ? CertifiedStart::last : CertifiedStart::best;
   certificate.start_episode = episode;
 }
@@ -385,15 +390,14 @@ std::optional<double> RunCertifier::certified_gap() const noexcept {
   return looks_.empty() ? std::nullopt : std::optional(looks_.front().gap);
 }
 
-RunCertifier::Look RunCertifier::look() const {
-  Look now{at(CertifiedStart::last)};
-  now.assessed.start = CertifiedStart::best;
-  // Who certifies a Markov output from the files may round otherwise: that is covered once more.
-  const double rounding = now.assessed.rounding;
-  if (markov_) now.assessed.rounding *= 2.0;
-  now.gap = gap_in_user_units(frame_, target_, output_, now.assessed).largest;
-  now.assessed.rounding = rounding;
-  return now;
+RunCertifier::Look RunCertifier::look_at(AssessedStart now) const {
+  // Certifying a Markov output from the files may round differently: that is covered once more.
+  const double rounding = now.rounding;
+  if (markov_) now.rounding *= 2.0;
+  const double gap = gap_in_user_units(frame_, target_, output_, now).largest;
+  now.rounding = rounding;
+  now.start = CertifiedStart::best;
+  return {std::move(now), gap};
 }
 
 bool RunCertifier::is_old(const Look& look) const noexcept {
@@ -402,7 +406,7 @@ bool RunCertifier::is_old(const Look& look) const noexcept {
 
 std::optional<double> RunCertifier::record(bool must) {
   if (markov_ && !must && !worth_a_look()) return std::nullopt;
-  Look now = look();
+  Look now = look_at(at(CertifiedStart::last));
   if (nested_) {
     const double gap = now.gap;
     if (looks_.empty() || gap < looks_.front().gap) looks_.assign(1, std::move(now));
@@ -415,13 +419,11 @@ std::optional<double> RunCertifier::record(bool must) {
   return certified_gap();
 }
 
-AssessedStart RunCertifier::best_now() const {
-  Look now = look();
+AssessedStart RunCertifier::best_now(AssessedStart now) const {
+  Look last = look_at(std::move(now));
   const auto best = std::find_if(looks_.begin(), looks_.end(),
                                  [&](const Look& earlier) { return !is_old(earlier); });
-  const bool earlier_is_best =
-      best != looks_.end() && (markov_ ? best->gap < now.gap : best->gap <= now.gap);
-  return earlier_is_best ? best->assessed : std::move(now.assessed);
+  return best != looks_.end() && best->gap < last.gap ? best->assessed : std::move(last.assessed);
 }
 
 AssessedStart RunCertifier::at(CertifiedStart start) const {
@@ -464,7 +466,6 @@ void RunCertifier::save(ContainerWriter& writer) const {
   std::vector<std::uint32_t> witnesses;
   for (const Look& look : looks_) {
     starts.push_back(look.assessed.start_episode);
-    numbers.push_back(look.gap);
     numbers.push_back(look.assessed.rounding);
     for (const auto* of_players :
          {&look.assessed.assessment.values, &look.assessed.assessment.deviations}) {
@@ -507,7 +508,8 @@ void RunCertifier::load_looks(ContainerArrays& arrays) {
   const std::vector<double> numbers = arrays.take<double>("certify.look_numbers");
   const auto witnesses = arrays.take<std::uint32_t>("certify.look_witnesses");
   if (nested_ && starts.size() > 1) throw misfit(arrays, "certify.looks");
-  if (numbers.size() != starts.size() * (2 + 2 * m)) throw misfit(arrays, "certify.look_numbers");
+  const std::size_t per_look = 1 + 2 * m;
+  if (numbers.size() != starts.size() * per_look) throw misfit(arrays, "certify.look_numbers");
   // Plans are as long as they are now, and of actions that are there.
   const AssessedStart now = starts.empty() ? AssessedStart() : at(CertifiedStart::last);
   std::span<const double> number = numbers;
@@ -515,17 +517,22 @@ void RunCertifier::load_looks(ContainerArrays& arrays) {
   for (const std::uint64_t start : starts) {
     const std::uint64_t earliest = looks_.empty() ? 1 : looks_.back().assessed.start_episode + 1;
     if (start < earliest || start > episodes() + 1) throw misfit(arrays, "certify.looks");
-    Look look{now, number[0]};
-    look.assessed.start = CertifiedStart::best;
+    Look look{now};
     look.assessed.start_episode = start;
-    look.assessed.rounding = number[1];
-    if (!std::isfinite(look.gap) || (!looks_.empty() && look.gap <= looks_.back().gap)) {
+    look.assessed.rounding = number[0];
+    std::copy_n(number.begin() + 1, m, look.assessed.assessment.values.begin());
+    std::copy_n(number.begin() + 1 + static_cast<std::ptrdiff_t>(m), m,
+                look.assessed.assessment.deviations.begin());
+    const bool possible = std::all_of(
+        number.begin(), number.begin() + static_cast<std::ptrdiff_t>(per_look), [&](double x) {
+          return x >= -1.0 && x <= static_cast<double>(frame_.horizon()) + 1.0;  // no NaN either
+        });
+    if (!possible || number[0] < 0.0) throw misfit(arrays, "certify.look_numbers");
+    look = look_at(std::move(look.assessed));
+    if (!looks_.empty() && look.gap <= looks_.back().gap) {
       throw misfit(arrays, "certify.look_numbers");
     }
-    std::copy_n(number.begin() + 2, m, look.assessed.assessment.values.begin());
-    std::copy_n(number.begin() + 2 + static_cast<std::ptrdiff_t>(m), m,
-                look.assessed.assessment.deviations.begin());
-    number = number.subspan(2 + 2 * m);
+    number = number.subspan(per_look);
     for (const Player player : all<Player>(m)) {
       for (WitnessPlan& plan : look.assessed.witnesses[player.index()]) {
         if (action.size() < plan.size()) throw misfit(arrays, "certify.look_witnesses");

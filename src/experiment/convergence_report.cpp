@@ -134,7 +134,7 @@ std::string convergence_markdown(const ConvergenceSettings& settings, const Conv
       "units of H times the range of rewards; the worst of {} seed{} from {} on.\nBars: from 10^5 "
       "on a half decade is at most {} times the one before (rise), and from 10^7 on at most {} "
       "(level), in every run; less than {} counts as that. The seeds that break them are named; in "
-      "the last column those whose last policy, which draws from all visits, breaks one.\n",
+      "the last column those that would break one if they returned their last policy.\n",
       name_of(settings.preset), settings.seeds, settings.seeds == 1 ? "" : "s", settings.first_seed,
       kMostRise, kMostLevel, kLeastShare);
   if (broken > 0) {
@@ -144,8 +144,8 @@ std::string convergence_markdown(const ConvergenceSettings& settings, const Conv
   } else {
     text += "They hold";
   }
-  return text +
-         fmt::format("; by last policies broken in {} of {} rows.\n", last_broken, rows.size());
+  return text + fmt::format(". If runs returned their last policy: broken in {} of {} rows.\n",
+                            last_broken, rows.size());
 }
 
 std::string convergence_json(const ConvergenceSettings& settings, const ConvergenceLog& log) {

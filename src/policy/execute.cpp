@@ -131,7 +131,7 @@ PolicyPlayer::PolicyPlayer(const PolicyFile& file, const ExecuteOptions& options
         fmt::format("want 1 to {}", file.episodes() + 1));
   }
   if (start.kind == StartRule::Kind::uniform && options.output == OutputKind::markov) {
-    throw Error(ErrorKind::usage, "start", "is drawn, and a Markov output has no such start",
+    throw Error(ErrorKind::usage, "start", "is uniform, which only the nested output has",
                 "use last or the number of an episode");
   }
   if (start.kind == StartRule::Kind::uniform && file.episodes() == 0) {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vlearn/run/gap_curve.h"
 
-#include <variant>
+#include <algorithm>
+#include <deque>
+#include <utility>
 
 #include "vlearn/certify/certify.h"
 #include "vlearn/run/trainer.h"
@@ -10,24 +12,56 @@
 namespace vlearn {
 namespace {
 
-/// Of the nested output executions that start now, of Markov outputs what a run would return.
-GapPoint point_of(const Frame& frame, Target target, const RunCertifier& certifier) {
-  const auto gap_of = [&](const AssessedStart& start) {
-    const CertifiedGap gap = gap_in_user_units(frame, target, certifier.output(), start);
-    return target == Target::nash ? gap.sum : gap.largest;
-  };
-  AssessedStart now = certifier.at(CertifiedStart::last);
-  const double last_gap = gap_of(now);
-  if (certifier.output() != CertifiedOutput::nested) now = certifier.best_now();
-  GapPoint point{certifier.episodes(), gap_of(now), last_gap, {}};
-  if (target != Target::nash || certifier.output() != CertifiedOutput::nested) {
-    for (const Player player : all<Player>(frame.num_players())) {
-      point.values.push_back(frame.range(player).from_unit(now.assessment.values[player.index()],
-                                                           static_cast<double>(frame.horizon())));
-    }
+/// Follows the gap of a run as a run with a Markov output does: it returns the best look of the
+/// last three quarters. Nested outputs are looked at alike.
+class GapCurve {
+ public:
+  GapCurve(const Frame& frame, const LearnConfig& config, RunCertifier& certifier)
+      : frame_(frame), target_(config.learner.target), certifier_(certifier) {}
+
+  /// A look that later points may be of.
+  void look() {
+    if (!is_nested()) return static_cast<void>(certifier_.record());
+    const double gap = gap_of(certifier_.at(CertifiedStart::last));
+    while (!looks_.empty() && looks_.back().gap >= gap) looks_.pop_back();
+    looks_.push_back({certifier_.episodes(), gap});
   }
-  return point;
-}
+  [[nodiscard]] GapPoint point() {
+    AssessedStart now = certifier_.at(CertifiedStart::last);
+    GapPoint point{certifier_.episodes(), 0.0, gap_of(now), {}};
+    if (is_nested()) {
+      const auto is_old = [&](const Look& look) { return kLookLife * look.episodes < point.episodes; };
+      while (!looks_.empty() && is_old(looks_.front())) looks_.pop_front();
+      point.gap = looks_.empty() ? point.last_gap : std::min(looks_.front().gap, point.last_gap);
+    } else {
+      now = certifier_.best_now(std::move(now));
+      point.gap = gap_of(now);
+    }
+    if (target_ == Target::nash && is_nested()) return point;
+    for (const Player player : all<Player>(frame_.num_players())) {
+      point.values.push_back(frame_.range(player).from_unit(now.assessment.values[player.index()],
+                                                            static_cast<double>(frame_.horizon())));
+    }
+    return point;
+  }
+
+ private:
+  struct Look {
+    std::uint64_t episodes;
+    double gap;
+  };
+
+  [[nodiscard]] bool is_nested() const { return certifier_.output() == CertifiedOutput::nested; }
+  [[nodiscard]] double gap_of(const AssessedStart& start) const {
+    const CertifiedGap gap = gap_in_user_units(frame_, target_, certifier_.output(), start);
+    return target_ == Target::nash ? gap.sum : gap.largest;
+  }
+
+  const Frame& frame_;
+  Target target_;
+  RunCertifier& certifier_;
+  std::deque<Look> looks_;  // of the nested output: those that are or may become the best
+};
 
 }  // namespace
 
@@ -41,19 +75,18 @@ void follow_gap(const AnyGame& game,
   RunCertifier certifier(game, config.learner.target, output_weights(config.learner, frame),
                          config.output);
   trainer->watch([&](Step h, State s, const Profile& profile) { certifier.visit(h, s, profile); });
-  // A run looks at its rows, and a Markov output starts from one of these looks.
-  const bool looks = config.output != CertifiedOutput::nested;
+  GapCurve curve(frame, config, certifier);
   std::uint64_t row = next_row_episode(0);
   for (;;) {
     const std::uint64_t until = next(trainer->episodes());
-    for (; looks && row < until; row = next_row_episode(row)) {
+    for (; row < until; row = next_row_episode(row)) {
       trainer->play_until(row, cancel);
       if (cancel.requested()) return;
-      static_cast<void>(certifier.record());
+      curve.look();
     }
     trainer->play_until(until, cancel);
     if (cancel.requested()) return;
-    if (!see(point_of(frame, config.learner.target, certifier))) return;
+    if (!see(curve.point())) return;
   }
 }
 

@@ -92,8 +92,9 @@ class RunCertifier {
 
   /// For best there was a record(). Markov outputs have no start `uniform`.
   [[nodiscard]] AssessedStart at(CertifiedStart start) const;
-  /// What record(true) would make of start `best`. No look is kept.
-  [[nodiscard]] AssessedStart best_now() const;
+  /// Of a Markov output: what record(true) would make of start `best`, where `now` is
+  /// at(CertifiedStart::last). No look is kept.
+  [[nodiscard]] AssessedStart best_now(AssessedStart now) const;
 
   void save(ContainerWriter& writer) const;
   void load(ContainerArrays& arrays);
@@ -104,7 +105,7 @@ class RunCertifier {
     double gap = 0.0;
   };
 
-  [[nodiscard]] Look look() const;
+  [[nodiscard]] Look look_at(AssessedStart now) const;
   /// Whether it no longer counts.
   [[nodiscard]] bool is_old(const Look& look) const noexcept;
   void load_looks(ContainerArrays& arrays);

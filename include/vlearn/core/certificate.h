@@ -25,7 +25,7 @@ namespace vlearn {
 /// Which policy is executed.
 enum class CertifiedOutput : std::uint8_t {
   nested,     ///< the paper's: an index drawn at the start leads through the visits
-  markov,     ///< the index is drawn anew at every step from all visits
+  markov,     ///< the index is drawn anew at every step
   marginals,  ///< each player plays its averaged policy, independently of the others
   table,      ///< a Markov policy that its files have as a table
 };
@@ -39,7 +39,8 @@ inline constexpr std::array<std::string_view, 4> kCertifiedOutputNames = {"neste
   return output != (target == Target::nash ? CertifiedOutput::markov : CertifiedOutput::marginals);
 }
 
-/// Where an execution of the nested output begins.
+/// From which episode an execution begins: what was played before it counts. Markov outputs have no
+/// `uniform`.
 enum class CertifiedStart : std::uint8_t { uniform, last, best };
 inline constexpr std::array<std::string_view, 3> kCertifiedStartNames = {"uniform", "last", "best"};
 

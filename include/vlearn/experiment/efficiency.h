@@ -5,8 +5,8 @@
 // (docs/sample_efficiency.md): `fast` and `paper` if nothing else is said. For a game and a seed,
 // which is that of a generated game and of the run:
 //
-//   reference   the certified gap of the reference after so many episodes; `paper` has a smaller
-//               bonus (c = 0.01)
+//   reference   the certified gap of the reference after so many episodes, the smallest one at
+//               looks of their last three quarters; `paper` has a smaller bonus (c = 0.01)
 //   wanted      that gap, but not less than default_gap(): 1e-4 of what an episode can pay
 //   preset      the episodes after which the preset certifies what is wanted, and holds it
 //               (hold_search.h), looked at at ceil(1.25^n) episodes

@@ -37,7 +37,8 @@ struct CertifyOptions {
   CertifiedOutput output = CertifiedOutput::nested;
   /// Markov outputs have no `uniform`. `best` plays the visits again to find it.
   CertifiedStart start = CertifiedStart::best;
-  std::uint64_t best_episode = 0;  ///< of a Markov output, where it is known already
+  /// Of a Markov output: k, if it is known already; then `start` does not count.
+  std::uint64_t best_episode = 0;
   ParallelOptions parallel = {};
 };
 

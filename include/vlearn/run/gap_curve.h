@@ -17,15 +17,16 @@ namespace vlearn {
 
 struct GapPoint {
   std::uint64_t episodes = 0;
-  /// Of what a run returns that ends now, of the nested output of executions that start now; in
-  /// the user's units: what a player can gain at most; for nash the sum of what both can (the
-  /// duality gap), whatever the output.
+  /// What a run with a Markov output returns that ends now: the smallest gap of this look and of
+  /// those at the rows of metrics in the last three quarters. Nested outputs, started at that
+  /// episode, are looked at alike. In the user's units: what a player can gain at most; for nash,
+  /// if the output is a Markov one, looks are chosen by that, but this is the sum of what both can
+  /// gain (the duality gap).
   double gap = 0.0;
-  /// The same of the policy that draws from all visits: what a run returns that nothing certifies.
-  /// Of the nested output the same as `gap`.
+  /// The same of this look alone.
   double last_gap = 0.0;
-  /// What the output is worth to each player, in the user's units; of nested ones for nash nobody
-  /// knows.
+  /// What the output (a nested one that starts now) is worth to each player, in the user's units; of nested ones for nash it is
+  /// not known.
   std::vector<double> values = {};
 };
 

@@ -192,7 +192,7 @@ TEST(MarkovCertifier, ChoosesTheBestOfRecentLooks) {
       looks.push_back(
           {played + 1,
            gap_in_user_units(frame_of(run.game), learned.target, learned.output, now).largest});
-      const AssessedStart soon = run.certifier.best_now();
+      const AssessedStart soon = run.certifier.best_now(run.certifier.at(CertifiedStart::last));
       const std::optional<double> found = run.certifier.record(true);
       const Seen* best = nullptr;
       bool older_is_better = false;
@@ -337,7 +337,13 @@ TEST(MarkovCertifier, RefusesWhatNoVisitsLeave) {
   refuse({kLearned[0].game, Target::cce, CertifiedOutput::markov, true});
   // Numbers of the right shape that are no chances, or visits of no episodes.
   const AnyGame game = make_game("random:players=2,states=1,actions=2,horizon=2,seed=1");
-  const auto read = [&](std::vector<std::uint64_t> visits, double chance, double lost) {
+  struct Looks {
+    std::vector<std::uint64_t> starts;
+    std::vector<double> numbers;  // rounding, values and deviations of each
+    std::vector<std::uint32_t> witnesses;
+  };
+  const auto read = [&](std::vector<std::uint64_t> visits, double chance, double lost,
+                        Looks looks = {}) {
     ContainerWriter writer("test");
     writer.own("certify.visits", std::move(visits));
     writer.own("certify.mixtures",
@@ -345,9 +351,9 @@ TEST(MarkovCertifier, RefusesWhatNoVisitsLeave) {
     writer.own("certify.lost", std::vector<double>(8, lost));
     writer.own("certify.stream", std::vector<std::uint8_t>());
     writer.own("certify.last_look", std::vector<std::uint64_t>{0});
-    writer.own("certify.looks", std::vector<std::uint64_t>());
-    writer.own("certify.look_numbers", std::vector<double>());
-    writer.own("certify.look_witnesses", std::vector<std::uint32_t>());
+    writer.own("certify.looks", std::move(looks.starts));
+    writer.own("certify.look_numbers", std::move(looks.numbers));
+    writer.own("certify.look_witnesses", std::move(looks.witnesses));
     writer.write(folder / "saved");
     ContainerArrays arrays = ContainerArrays::read(folder / "saved", [](const ContainerHeader&) {});
     RunCertifier reader(game, Target::cce, kWeights, CertifiedOutput::markov);
@@ -360,6 +366,26 @@ TEST(MarkovCertifier, RefusesWhatNoVisitsLeave) {
   error_of(ErrorKind::input, [&] { read({3, 3}, -0.25, 0.0); });
   error_of(ErrorKind::input, [&] { read({3, 3}, std::nan(""), 0.0); });
   error_of(ErrorKind::input, [&] { read({3, 3}, 0.25, 1.0); });
+  // Looks at what no run has had, or in another order.
+  const Looks good = {{2, 4}, {1e-9, 1, 1, 1.25, 1, 1e-9, 1, 1, 1.5, 1}, {0, 1, 1, 0, 1, 1, 0, 0}};
+  const auto refuse_looks = [&](const auto& change) {
+    Looks bad = good;
+    change(bad);
+    error_of(ErrorKind::input, [&] { read({3, 3}, 0.25, 0.0, bad); });
+  };
+  EXPECT_NO_THROW(read({3, 3}, 0.25, 0.0, good));
+  refuse_looks([](Looks& bad) { bad.starts = {2, 5}; });
+  refuse_looks([](Looks& bad) { bad.starts = {4, 2}; });
+  refuse_looks([](Looks& bad) { bad.starts = {0, 4}; });
+  refuse_looks([](Looks& bad) { bad.numbers[0] = std::nan(""); });
+  refuse_looks([](Looks& bad) { bad.numbers[0] = -1e-9; });
+  refuse_looks([](Looks& bad) { bad.numbers[1] = std::nan(""); });
+  refuse_looks([](Looks& bad) { bad.numbers[4] = 1e300; });
+  refuse_looks([](Looks& bad) { bad.numbers[3] = 2.0; });  // the first is the best
+  refuse_looks([](Looks& bad) { bad.numbers.pop_back(); });
+  refuse_looks([](Looks& bad) { bad.witnesses[0] = 2; });
+  refuse_looks([](Looks& bad) { bad.witnesses.push_back(0); });
+  refuse_looks([](Looks& bad) { bad.witnesses.pop_back(); });
 }
 
 // Looking costs a sweep of the whole game: in a large one it waits until enough was learned.

@@ -439,7 +439,7 @@ TEST(ConvergenceReport, NamesTheSeedsThatBreakABar) {
   const std::string table = convergence_markdown(settings, log);
   EXPECT_NE(table.find("rise: 7, 9; level: 8 |"), std::string::npos) << table;
   EXPECT_NE(table.find(" hold |        8, 9 |"), std::string::npos) << table;
-  EXPECT_NE(table.find("Broken in 1 of 2 rows; by last policies broken in 2 of 2 rows."),
+  EXPECT_NE(table.find("Broken in 1 of 2 rows. If runs returned their last policy: broken in 2 of 2 rows."),
             std::string::npos)
       << table;
   EXPECT_NE(table.find(" hold |"), std::string::npos) << table;
