@@ -212,10 +212,10 @@ void add_certify(CLI::App& app, Task& task) {
                    "or table (of --monotone and of solve); default: what the run returns")
       ->check(one_of(kCertifiedOutputNames));
   command
-      ->add_option(
-          "--start", options->start,
-          "Where executions start: best (default), last, or uniform as in the paper, which only the "
-          "nested output has")
+      ->add_option("--start", options->start,
+                   "Where executions start: best (default), last, or uniform as in the paper, "
+                   "which only the "
+                   "nested output has")
       ->check(one_of(kCertifiedStartNames));
   command
       ->add_option("--method", options->method,

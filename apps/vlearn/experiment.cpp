@@ -146,8 +146,9 @@ void add_efficiency(CLI::App& experiment, Task& task) {
   command->add_option("--preset", options->preset, "The preset that is measured; default fast")
       ->check(one_of(kPresetNames));
   command
-      ->add_option("--reference", options->reference,
-                   "The preset it is compared with; default paper, here with the bonus constant 0.01")
+      ->add_option(
+          "--reference", options->reference,
+          "The preset it is compared with; default paper, here with the bonus constant 0.01")
       ->check(one_of(kPresetNames));
   command->add_option("--games", options->games, "Some of the games, with commas; default all")
       ->delimiter(',');

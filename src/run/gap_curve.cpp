@@ -30,7 +30,9 @@ class GapCurve {
     AssessedStart now = certifier_.at(CertifiedStart::last);
     GapPoint point{certifier_.episodes(), 0.0, gap_of(now), {}};
     if (is_nested()) {
-      const auto is_old = [&](const Look& look) { return kLookLife * look.episodes < point.episodes; };
+      const auto is_old = [&](const Look& look) {
+        return kLookLife * look.episodes < point.episodes;
+      };
       while (!looks_.empty() && is_old(looks_.front())) looks_.pop_front();
       point.gap = looks_.empty() ? point.last_gap : std::min(looks_.front().gap, point.last_gap);
     } else {

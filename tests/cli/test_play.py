@@ -122,9 +122,10 @@ class Play(CommandTest):
         markovs, both = (markov, (*markov, *of_all)), (marginals, (*marginals, *of_all))
         table = ("--output", "table")
         # Runs that have learned little: outputs and starts are far apart.
+        few = ("--episodes", "12", "--seed", "4")
         cases = (
-            ("chicken", ("--target", "ce", "--episodes", "12", "--seed", "4"), (*starts, *markovs)),
-            ("chicken", ("--target", "cce", "--episodes", "12", "--seed", "4"), (*starts, *markovs)),
+            ("chicken", ("--target", "ce", *few), (*starts, *markovs)),
+            ("chicken", ("--target", "cce", *few), (*starts, *markovs)),
             ("four-friends", ("--target", "cce", "--episodes", "40"), (*starts, *markovs)),
             (ZERO_SUM, ("--target", "nash", "--episodes", "30"), (*starts, *both)),
             (ALONE, ("--target", "optimal", "--episodes", "30"), (*starts, *markovs)),

@@ -25,8 +25,8 @@ struct GapPoint {
   double gap = 0.0;
   /// The same of this look alone.
   double last_gap = 0.0;
-  /// What the output (a nested one that starts now) is worth to each player, in the user's units; of nested ones for nash it is
-  /// not known.
+  /// What the output (a nested one that starts now) is worth to each player, in the user's units;
+  /// of nested ones for nash it is not known.
   std::vector<double> values = {};
 };
 

@@ -386,7 +386,8 @@ TEST(Convergence, OtherSettingsAreRefused) {
 
 TEST(Convergence, RefusesHostileLines) {
   const ConvergenceSettings settings = settings_of({"shapley", "bad-rps"});
-  const ConvergenceRun run{.game = 1, .target = Target::ce, .seed = 2, .worst = {0.25, -1e-17}, .last = {0.5, 0.125}};
+  const ConvergenceRun run{
+      .game = 1, .target = Target::ce, .seed = 2, .worst = {0.25, -1e-17}, .last = {0.5, 0.125}};
   const std::string good = result_line(settings, run);
   EXPECT_EQ(parse_convergence_line(settings, good, "line"), run);
   const auto refusal = [&](const std::string& from, const std::string& to) {
@@ -439,8 +440,10 @@ TEST(ConvergenceReport, NamesTheSeedsThatBreakABar) {
   const std::string table = convergence_markdown(settings, log);
   EXPECT_NE(table.find("rise: 7, 9; level: 8 |"), std::string::npos) << table;
   EXPECT_NE(table.find(" hold |        8, 9 |"), std::string::npos) << table;
-  EXPECT_NE(table.find("Broken in 1 of 2 rows. If runs returned their last policy: broken in 2 of 2 rows."),
-            std::string::npos)
+  EXPECT_NE(
+      table.find(
+          "Broken in 1 of 2 rows. If runs returned their last policy: broken in 2 of 2 rows."),
+      std::string::npos)
       << table;
   EXPECT_NE(table.find(" hold |"), std::string::npos) << table;
   EXPECT_NE(table.find(" <= 0.0001 |"), std::string::npos) << table;
@@ -449,7 +452,8 @@ TEST(ConvergenceReport, NamesTheSeedsThatBreakABar) {
   const std::string json = convergence_json(settings, log);
   EXPECT_NE(json.find("\"bars\": \"broken\""), std::string::npos) << json;
   EXPECT_NE(json.find("\"rise\": \"holds\", \"level\": \"broken\""), std::string::npos) << json;
-  EXPECT_NE(convergence_csv(settings, log).find("bad-rps,cce,9,1000000,0.03,0.03\n"), std::string::npos);
+  EXPECT_NE(convergence_csv(settings, log).find("bad-rps,cce,9,1000000,0.03,0.03\n"),
+            std::string::npos);
 }
 
 TEST(ConvergenceReport, SaysWhenRunsAreTooShort) {
