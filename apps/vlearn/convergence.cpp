@@ -124,7 +124,7 @@ void add_convergence(CLI::App& experiment, Task& task) {
       "from 1000 on, 12 looks\nin each, in units of H times the range of rewards. Two bars, in "
       "every run: once 1e5 is passed a half decade is at\nmost 1.2 times the one before, and from "
       "1e7 on at most 0.002; less than 1e-4 counts as 1e-4. Exit code 4: a bar\nis broken. All of "
-      "it takes about 1.7 hours of one core, a third of it for cce, and with --slow ten times as "
+      "it takes about an hour of one core, a third of it for cce, and with --slow ten times as "
       "long:\nstopped or killed, the same command goes on. DIR gets results.jsonl, table.md, "
       "convergence.json and .csv.\n\nGames:\n" +
       games);
