@@ -119,7 +119,7 @@ TEST(Execute, DrawsTaperedWeightsOfMarkovOutputsAlone) {
   // A uniform start is of the nested output alone.
   options.start = {StartRule::Kind::uniform};
   EXPECT_NE(error_of(ErrorKind::usage, [&] { static_cast<void>(PolicyPlayer(file, options)); })
-                .find("a Markov output has no such start"),
+                .find("which only the nested output has"),
             std::string::npos);
 }
 
