@@ -409,7 +409,7 @@ std::optional<double> RunCertifier::record(bool must) {
   Look now = look_at(at(CertifiedStart::last));
   if (nested_) {
     const double gap = now.gap;
-    if (looks_.empty() || gap < looks_.front().gap) looks_.assign(1, std::move(now));
+    if (looks_.empty() || gap < looks_.front().gap) looks_.assign(1, now);
     return gap;
   }
   last_look_ = episodes();
@@ -420,10 +420,10 @@ std::optional<double> RunCertifier::record(bool must) {
 }
 
 AssessedStart RunCertifier::best_now(AssessedStart now) const {
-  Look last = look_at(std::move(now));
+  const Look last = look_at(std::move(now));
   const auto best = std::find_if(looks_.begin(), looks_.end(),
                                  [&](const Look& earlier) { return !is_old(earlier); });
-  return best != looks_.end() && best->gap < last.gap ? best->assessed : std::move(last.assessed);
+  return best != looks_.end() && best->gap < last.gap ? best->assessed : last.assessed;
 }
 
 AssessedStart RunCertifier::at(CertifiedStart start) const {
