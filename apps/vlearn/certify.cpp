@@ -143,20 +143,21 @@ Certificate exactly(const Options& options,
   CertifyOptions wanted;
   const bool has_table = run.planned || run.config.learner.monotone;
   wanted.output = has_table ? CertifiedOutput::table : run.config.output;
-  const bool drawn = options.start == kCertifiedStartNames[0];
-  if (!has_table && drawn) wanted.output = CertifiedOutput::nested;
+  std::optional<CertifiedStart> start;
+  if (!options.start.empty()) start = named<CertifiedStart>(kCertifiedStartNames, options.start);
+  if (!has_table && start == CertifiedStart::uniform) wanted.output = CertifiedOutput::nested;
   if (!options.output.empty()) {
     wanted.output = named<CertifiedOutput>(kCertifiedOutputNames, options.output);
   }
-  if (!options.start.empty()) {
+  if (start) {
     const std::size_t output = static_cast<std::size_t>(wanted.output);
     check_words({std::string(kCertifiedOutputNames[output]), options.start},
                 run.config.learner.target);
-    wanted.start = named<CertifiedStart>(kCertifiedStartNames, options.start);
+    wanted.start = *start;
   }
   wanted.parallel = {.threads = options.threads, .cancel = cancel};
   Certificate certificate = certify_stored(run, game, wanted);
-  if (options.start == kCertifiedStartNames[2] && !has_start(certificate)) {
+  if (start == CertifiedStart::best && !has_start(certificate)) {
     note("joint actions are too many to list, so looks cannot be compared: all visits count");
   }
   return certificate;
@@ -214,8 +215,7 @@ void add_certify(CLI::App& app, Task& task) {
   command
       ->add_option("--start", options->start,
                    "Where executions start: best (default), last, or uniform as in the paper, "
-                   "which only the "
-                   "nested output has")
+                   "which only the nested output has")
       ->check(one_of(kCertifiedStartNames));
   command
       ->add_option("--method", options->method,

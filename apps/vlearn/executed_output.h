@@ -24,6 +24,7 @@ struct OutputWords {
 /// this target cannot execute.
 void check_words(const OutputWords& words, Target target);
 
+/// `output` is for the advice of an error.
 [[nodiscard]] StartRule start_of(const std::string& word, const std::string& output);
 /// Players of nash who draw an index of their own at every step play the product of their averages.
 [[nodiscard]] OutputKind output_of(const std::string& word);
